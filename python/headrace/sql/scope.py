@@ -88,6 +88,7 @@ class Scope:
         "aliases",
         "computed",
         "domain",
+        "made_by",
         "outer",
         "planner",
         "relation",
@@ -103,6 +104,9 @@ class Scope:
         self.computed: dict[Expression, Constant | str] = {}
         #: The distinct rows of the columns of the query around, where they are joined as such.
         self.domain: Relation | None = None
+        #: The SELECT whose tables and conditions give just these rows, and what of its conditions
+        #: is not done.
+        self.made_by: tuple[Expression, list[Expression]] | None = None
         #: Nodes whose numbers are in `computed`: they must not go to others.
         self._alive: tuple[Expression, ...] = ()
         self.aliases: dict[str, Expression] = {}

@@ -11,6 +11,7 @@ from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.sql import setops
 from headrace.sql.aggregates import group
 from headrace.sql.clauses.description import description
+from headrace.sql.clauses.early_groups import grouped_early
 from headrace.sql.clauses.grouping import grouping_sets
 from headrace.sql.clauses.ordering import sort_keys
 from headrace.sql.clauses.outer_aggregates import with_outer_aggregates
@@ -125,6 +126,8 @@ class Planner(FromList):
 
     def _select(self, select: Expression, correlation: Correlation | None) -> Relation:
         _refuse_clauses(select)
+        if correlation is None:
+            select = grouped_early(select, lambda node: self._table(node, None))
         conditions = conjuncts(select.args["where"].this) if select.args.get("where") else []
         aliases = aliases_of(select)
         relation, left = self._from(select, conditions, correlation)
@@ -132,6 +135,7 @@ class Planner(FromList):
         if correlation is not None and correlation.bound:
             scope.domain = self._domain(correlation)
         scope.aliases = aliases
+        scope.made_by = select, left
         left = [resolved(each, scope, aliases) for each in left]
         scope = _filtered(scope, left)
         select, outer_ones = with_outer_aggregates(select, scope)

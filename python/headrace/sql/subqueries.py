@@ -10,10 +10,12 @@ from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.groupby.keys import Words
 from headrace.sql import operators
 from headrace.sql.casts import cast
+from headrace.sql.correlated.exists import keyed_exists
+from headrace.sql.correlated.scalar import keyed_scalar
+from headrace.sql.correlated.windowed import windowed_scalar
 from headrace.sql.elementwise import filled, run, where
 from headrace.sql.expressions import evaluate
 from headrace.sql.functions import nested
-from headrace.sql.keyed_exists import keyed_exists
 from headrace.sql.lists import chosen
 from headrace.sql.relation import (
     Field,
@@ -217,6 +219,9 @@ def one_row_always(query: Expression) -> bool:
 
 def _scalar(scope: Scope, node: Expression) -> Scope:
     query = _query(node)
+    made = windowed_scalar(scope, node, query) or keyed_scalar(scope, node, query)
+    if made is not None:
+        return made
     inner, correlation = lower_inner(scope, query)
     (field,) = _visible(inner, 1, "scalar subquery")
     if field.value.dtype == NULL:
@@ -226,9 +231,9 @@ def _scalar(scope: Scope, node: Expression) -> Scope:
     mine, theirs = outer_keys(scope, inner, correlation)
     right = Relation([field._replace(table=" scalar", hidden=True)], inner.rows)
     base = scope.relation
-    made = joined(base, right, list(zip(mine, theirs, strict=True)), "left", True)
-    found = made.fields[-1].value
-    result = scope.over(Relation(made.fields[:-1], made.rows))
+    rows = joined(base, right, list(zip(mine, theirs, strict=True)), "left", True)
+    found = rows.fields[-1].value
+    result = scope.over(Relation(rows.fields[:-1], rows.rows))
     result.compute_node(node, found)
     return result
 

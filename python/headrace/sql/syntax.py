@@ -200,6 +200,35 @@ def conjuncts(condition: Expression | None) -> list[Expression]:
     return [condition]
 
 
+def conditions_of(select: Expression) -> list[Expression]:
+    """The conditions of WHERE and of inner joins."""
+    where = select.args.get("where")
+    found = conjuncts(where.this) if where is not None else []
+    for join in select.args.get("joins") or []:
+        found += conjuncts(join.args.get("on"))
+    return found
+
+
+def tables_of_joins(select: Expression) -> dict[str, Expression] | None:
+    """The tables of FROM by alias; None where it has others than tables of inner joins."""
+    source = select.args.get("from_")
+    found: dict[str, Expression] = {}
+    for each in [source, *(select.args.get("joins") or [])] if source is not None else []:
+        table = each.this
+        if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+            return None
+        if any(each.args.get(word) for word in ("side", "method", "using", "nearest")):
+            return None
+        if named(each.args.get("kind") or "") not in ("", "inner", "cross"):
+            return None
+        alias = table.args.get("alias")
+        name = named(table.alias or table.name)
+        if table.args.get("joins") or name in found or (alias and alias.args.get("columns")):
+            return None
+        found[name] = table
+    return found or None
+
+
 def disjuncts(condition: Expression) -> list[Expression]:
     """The conditions that OR puts together."""
     if isinstance(condition, exp.Paren) and isinstance(condition.this, exp.Or):

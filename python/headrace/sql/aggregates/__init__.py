@@ -399,5 +399,6 @@ def _whole_rows(relation: Relation, scope: Scope, hidden: int) -> Relation:
         return relation
     outer = [f.value.node for f in relation.fields if f.table == OUTER]
     rest = Relation([f for f in relation.fields if f.table != OUTER], relation.rows)
-    keys = list(zip([f.value.node for f in scope.domain.fields], outer, strict=True))
+    mine = [f.value.node for f in scope.domain.fields if f.table == OUTER]
+    keys = list(zip(mine, outer, strict=True))
     return joined(scope.domain, rest, keys, "left", True)

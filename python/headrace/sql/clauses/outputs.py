@@ -79,7 +79,7 @@ def outputs_of(select: Expression, scope: Scope) -> list[tuple[str, Expression]]
         elif isinstance(node, exp.Aliases):
             raise UnsupportedError(f"sql: unsupported: word={type(node).__name__.upper()!r}")
         else:
-            outputs.append((_name_of(node), node))
+            outputs.append((name_of(node), node))
     return outputs
 
 
@@ -115,13 +115,13 @@ def _unnested_outputs(node: Expression, scope: Scope) -> list[tuple[str, Express
     """UNNEST of a list, or with structs in it of their fields."""
     depth, keeps = options_of(node)
     if aggregates_of(node) or queries_of(node):
-        return [(_name_of(node), node)]
+        return [(name_of(node), node)]
     dtype = evaluate(resolved(node.this, scope, scope.aliases), scope).dtype
     levels, inside = levels_of(dtype, depth)
     base = of_levels(node.this, levels) if levels else node.this
     if depth > levels and is_struct(inside):
         return _parted(base, inside, depth - levels, "", keeps)
-    return [(_name_of(node), base if levels else node)]
+    return [(name_of(node), base if levels else node)]
 
 
 def _parted(
@@ -147,7 +147,8 @@ def _fields_of(node: Expression, scope: Scope) -> list[str]:
     return [name for name, _ in struct_fields(dtype)] if is_struct(dtype) else []
 
 
-def _name_of(node: Expression) -> str:
+def name_of(node: Expression) -> str:
+    """The name of an expression of SELECT without AS."""
     if isinstance(node, exp.Column):
         return str(node.name)
     return (

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: Apache-2.0
+"""GROUP BY before joins whose tables have one row for each group: fewer rows to join, fewer keys.
+
+As "eager aggregation" (W. Yan and P. Larson, VLDB 1995), for tables joined by a column of which no
+value is there twice: a group is a group of the rows before these joins.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from headrace import _core
+from headrace.sql.clauses.outputs import name_of
+from headrace.sql.relation import Relation
+from headrace.sql.syntax import (
+    aggregates_of,
+    aliases_of,
+    conditions_of,
+    conjuncts,
+    exp,
+    named,
+    queries_of,
+    replaced,
+    tables_of_joins,
+    walk,
+)
+from headrace.sql.values import FLOATS
+
+Expression = Any
+_GROUPS = "groups before joins"
+_MOST_ROWS = 1 << 24
+
+
+def grouped_early(select: Expression, table_of: Callable[[Expression], Relation]) -> Expression:
+    """The query with tables joined to its groups that it joins to rows, or as it is."""
+    group = select.args.get("group")
+    if group is None or not _is_plain(select, group):
+        return select
+    tables = tables_of_joins(select)
+    if tables is None or len(tables) < 2:
+        return select
+    relations = {alias: table_of(node) for alias, node in tables.items()}
+    return _Early(select, tables, relations).made() or select
+
+
+def _is_plain(select: Expression, group: Expression) -> bool:
+    """Whether it groups by columns, and there is no clause that reads rows in another way."""
+    known = {"kind", "expressions", "from_", "joins", "where", "group", "having", "order"}
+    known |= {"limit", "offset", "with_"}
+    if not {key for key, value in select.args.items() if value} <= known:
+        return False
+    if {key for key, value in group.args.items() if value} != {"expressions"}:
+        return False
+    if not all(isinstance(each, exp.Column) for each in group.expressions):
+        return False
+    clauses = [select.args[key] for key in ("having", "order") if select.args.get(key)]
+    every = [*select.expressions, *clauses]
+    if any(queries_of(each) or each.find(exp.Window, exp.Columns, exp.Explode) for each in every):
+        return False
+    stars = (star for each in select.expressions for star in each.find_all(exp.Star))
+    return all(isinstance(star.parent, exp.Count) for star in stars)
+
+
+class _Link:
+    """An equality `table.key = other.column`, where no value of the key is there twice."""
+
+    def __init__(self, node: Expression, key: Expression, other: Expression) -> None:
+        self.node: Expression = node
+        self.key: Expression = key
+        self.other: Expression = other
+
+
+class _Early:
+    """One query: which of its tables are joined later, and what it becomes."""
+
+    def __init__(
+        self,
+        select: Expression,
+        tables: dict[str, Expression],
+        relations: dict[str, Relation],
+    ) -> None:
+        self._select: Expression = select
+        self._tables: dict[str, Expression] = tables
+        self._relations: dict[str, Relation] = relations
+        self._conditions: list[Expression] = conditions_of(select)
+        self._keys: list[Expression | None] = [
+            self._column(each) for each in select.args["group"].expressions
+        ]
+
+    def made(self) -> Expression | None:
+        """The query; None where no table can be joined later."""
+        if None in self._keys or not all(map(self._is_clear, self._conditions)):
+            return None
+        calls = self._calls()
+        read = {self._table(c) for call in calls for c in walk(call) if isinstance(c, exp.Column)}
+        if None in read:
+            return None
+        links = self._links(read)
+        later = {link.key.table for link in links}
+        gained = [k for k in self._keys if k is not None and k.table in later]
+        linked = [column for link in links for column in (link.key, link.other)]
+        if all(key in linked for key in gained):
+            return None
+        return self._rewritten(calls, links, later)
+
+    def _calls(self) -> list[Expression]:
+        clauses = [
+            self._select.args[key] for key in ("having", "order") if self._select.args.get(key)
+        ]
+        every = [*self._select.expressions, *clauses]
+        return list(dict.fromkeys(call for each in every for call in aggregates_of(each)))
+
+    # ---- names
+
+    def _table(self, column: Expression) -> str | None:
+        """The table of a column; None if it is of none or of several."""
+        if column.db or isinstance(column.this, exp.Star):
+            return None
+        table, name = named(column.table), named(column.name)
+        found = [
+            alias
+            for alias, relation in self._relations.items()
+            if table in ("", alias)
+            and any(not f.hidden and f.name.lower() == name for f in relation.fields)
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def _column(self, node: Expression) -> Expression | None:
+        """A column by its full name."""
+        table = self._table(node)
+        return None if table is None else exp.column(named(node.name), table)
+
+    def _node(self, column: Expression) -> _core.Node:
+        fields = self._relations[column.table].fields
+        return next(f.value.node for f in fields if f.name.lower() == column.name and not f.hidden)
+
+    def _reads(self, condition: Expression, table: str) -> bool:
+        """Whether a condition may read a column of a table, be it in a subquery."""
+        names = {f.name.lower() for f in self._relations[table].fields}
+        return any(
+            named(c.table) == table
+            or (not c.table and (named(c.name) in names or named(c.name) == table))
+            for c in condition.find_all(exp.Column)
+        )
+
+    def _is_clear(self, condition: Expression) -> bool:
+        """Whether a condition reads columns of tables, and no alias of SELECT."""
+        aliases = aliases_of(self._select)
+        return all(
+            self._table(c) is not None for c in walk(condition) if isinstance(c, exp.Column)
+        ) and not any(
+            not c.table and named(c.name) in aliases and self._table(c) is None
+            for c in condition.find_all(exp.Column)
+        )
+
+    # ---- tables
+
+    def _links(self, read: set[str | None]) -> list[_Link]:
+        """How tables are joined of which no aggregate reads and no condition but these."""
+        refused: set[str] = set()
+        while True:
+            links: dict[str, _Link] = {}
+            grown = True
+            while grown:
+                grown = False
+                for table in self._tables:
+                    if table in read or table in refused or table in links:
+                        continue
+                    link = self._link(table, [each.node for each in links.values()])
+                    if link is not None:
+                        links[table] = link
+                        grown = True
+            # Rows of one group have one row of a table if the group's keys say which.
+            bad = {
+                table
+                for table, link in links.items()
+                if link.other.table not in links
+                and link.other not in self._keys
+                and link.key not in self._keys
+            }
+            if not bad and len(links) < len(self._tables):
+                return list(links.values())
+            refused |= bad or set(links)
+
+    def _link(self, table: str, known: list[Expression]) -> _Link | None:
+        mine = [
+            each
+            for each in self._conditions
+            if self._reads(each, table) and all(each is not node for node in known)
+        ]
+        if len(mine) != 1 or not isinstance(mine[0], exp.EQ):
+            return None
+        sides = [mine[0].this, mine[0].expression]
+        if not all(isinstance(each, exp.Column) for each in sides):
+            return None
+        columns = [self._column(each) for each in sides]
+        if columns[0] is None or columns[1] is None:
+            return None
+        key, other = columns if columns[0].table == table else columns[::-1]
+        if key is None or other is None or other.table == table:
+            return None
+        nodes = self._node(key), self._node(other)
+        if nodes[0].dtype != nodes[1].dtype or not is_unique(nodes[0]):
+            return None
+        return _Link(mine[0], key, other)
+
+    # ---- the query
+
+    def _rewritten(
+        self, calls: list[Expression], links: list[_Link], later: set[str]
+    ) -> Expression | None:
+        roots = [link.other for link in links if link.other.table not in later]
+        own = [key for key in self._keys if key is not None and key.table not in later]
+        keys = list(dict.fromkeys([*own, *roots]))
+        inner = exp.Select(
+            expressions=[
+                *(exp.alias_(key.copy(), f"key {i}", quoted=True) for i, key in enumerate(keys)),
+                *(
+                    exp.alias_(call.copy(), f"call {i}", quoted=True)
+                    for i, call in enumerate(calls)
+                ),
+            ],
+            group=exp.Group(expressions=[key.copy() for key in keys]),
+        )
+        done = [link.node for link in links]
+        rest = [each for each in self._conditions if all(each is not node for node in done)]
+        _join(inner, [node for alias, node in self._tables.items() if alias not in later], rest)
+        alias = exp.TableAlias(this=exp.to_identifier(_GROUPS, quoted=True))
+        groups = exp.Subquery(this=inner, alias=alias)
+        names = {named(each.alias_or_name) for each in self._select.expressions}
+        aliases = aliases_of(self._select)
+        is_known = True
+
+        def change(node: Expression) -> Expression | None:
+            nonlocal is_known
+            if node in calls:
+                return _of_groups(f"call {calls.index(node)}")
+            if not isinstance(node, exp.Column):
+                return None
+            column = self._column(node)
+            if column is None or (column.table not in later and column not in keys):
+                # An alias of SELECT, or an error that the query as it is tells.
+                is_known &= column is None and not node.table and named(node.name) in aliases
+                return None
+            return column if column.table in later else _of_groups(f"key {keys.index(column)}")
+
+        def changed(node: Expression) -> Expression:
+            return replaced(node.copy(), change)
+
+        made = exp.Select(
+            **{k: v for k, v in self._select.args.items() if k in ("limit", "offset")}
+        )
+        made.set(
+            "expressions",
+            [
+                exp.alias_(changed(each.unalias()), each.alias or name_of(each), quoted=True)
+                for each in self._select.expressions
+            ],
+        )
+        conditions = [exp.EQ(this=changed(k.key), expression=changed(k.other)) for k in links]
+        having = self._select.args.get("having")
+        conditions += [changed(each) for each in conjuncts(having.this)] if having else []
+        _join(
+            made,
+            [groups, *(self._tables[table] for table in self._tables if table in later)],
+            conditions,
+        )
+        order = self._select.args.get("order")
+        if order is not None:
+            items = [each.copy() for each in order.expressions]
+            for each in items:
+                node = each.this
+                is_name = (
+                    isinstance(node, exp.Column) and not node.table and named(node.name) in names
+                )
+                if not is_name:
+                    each.set("this", changed(node))
+            made.set("order", exp.Order(expressions=items))
+        return made if is_known else None
+
+
+def _of_groups(name: str) -> Expression:
+    return exp.column(exp.to_identifier(name, quoted=True), exp.to_identifier(_GROUPS, quoted=True))
+
+
+def _join(select: Expression, tables: list[Expression], conditions: list[Expression]) -> None:
+    """Set FROM to tables and WHERE to conditions."""
+    first, *more = tables
+    select.set("from_", exp.From(this=first.copy()))
+    select.set("joins", [exp.Join(this=each.copy()) for each in more])
+    if conditions:
+        where = conditions[0].copy()
+        for each in conditions[1:]:
+            where = exp.And(this=where, expression=each.copy())
+        select.set("where", exp.Where(this=where))
+
+
+#: Whether the values of columns differ, as long as these are.
+_unique: weakref.WeakKeyDictionary[_core.Node, bool] = weakref.WeakKeyDictionary()
+
+
+def is_unique(node: _core.Node) -> bool:
+    """Whether a column that is there has no value twice; False where that is not known."""
+    if not node.is_ready or node.dtype in FLOATS or node.nullable:
+        return False
+    rows = _core.planned_rows(node)
+    if not 0 < rows <= _MOST_ROWS:
+        return False
+    found = _unique.get(node)
+    if found is None:
+        count = _core.stack([_core.count_distinct(node, False)])
+        _core.force([count])
+        found = _unique[node] = count.value().to_list() == [rows]
+    return found
