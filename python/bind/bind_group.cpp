@@ -10,18 +10,20 @@ using hr::NodePtr;
 
 namespace {
 
-// name, aggregate, values, second values, q, ddof, min_count, interpolation
+// name, aggregate, values, second values, q, ddof, min_count, interpolation, nan_is_value
 using GroupWords = std::tuple<std::string, std::string, std::optional<NodePtr>,
-                              std::optional<NodePtr>, double, int64_t, int64_t, std::string>;
+                              std::optional<NodePtr>, double, int64_t, int64_t, std::string, bool>;
 
 hr::GroupColumn column_of(const GroupWords& words) {
-  const auto& [name, aggregate, values, other, q, ddof, min_count, interpolation] = words;
+  const auto& [name, aggregate, values, other, q, ddof, min_count, interpolation, nan_is_value] =
+      words;
   hr::GroupColumn column{name, {}, values.value_or(nullptr), other.value_or(nullptr)};
   column.request.aggregate = hr::aggregate_from_name(aggregate, hr::AggregateForm::kGroup);
   column.request.quantile = q;
   column.request.interpolation = hr::interpolation_from_name(interpolation);
   column.request.ddof = ddof;
   column.request.min_count = min_count;
+  column.request.nan_is_value = nan_is_value;
   return column;
 }
 

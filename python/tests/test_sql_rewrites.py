@@ -84,6 +84,18 @@ select k from nothing where i = (select max(i) from lines where lines.k = nothin
 select p in (select k from lines where i = (select max(i) from lines m where m.k = lines.k)) from
     parts;
 """
+NANS = """
+select k, sum(y), avg(y), min(y), max(y), count(y) from lines group by k;
+select k, var_pop(y), stddev(y), product(y), sem(y), var_samp(y) from lines group by k;
+select k, g, sum(y), min(y), max(x), avg(x) from lines group by rollup(k, g);
+select sum(y), avg(y), min(y), max(y), var_pop(y) from lines;
+select sum(y), avg(y), min(y), max(y), var_pop(y) from lines where k = 4;
+select sum(y), avg(y), min(y), max(y), var_pop(y) from lines where k = 70;
+select i, sum(y) over w, min(y) over w, max(y) over w, avg(y) over w from lines window w as (order
+    by i rows between 1 preceding and current row);
+select i, sum(y) over w, min(y) over w, max(y) over w, stddev(y) over w from lines window w as
+    (partition by k);
+"""
 GROUPS = """
 select p, name, n, sum(i) as total from lines, parts where k = p group by p, name, n;
 select p, name, place, sum(i), count(*) from lines, parts, places where k = p and parts.n = places.n
@@ -119,7 +131,7 @@ def made(query: str) -> hr.DataFrame:
     return hr.sql(query, **{name: hr.from_arrow(table) for name, table in TABLES.items()})
 
 
-@pytest.mark.parametrize("query", split(WINDOWS) + split(OTHERS) + split(GROUPS))
+@pytest.mark.parametrize("query", split(WINDOWS + OTHERS + NANS + GROUPS))
 def test_a_query_gives_the_rows_of_duckdb(query: str) -> None:
     check(query)
 

@@ -25,10 +25,13 @@ struct AggregateRequest {
   int64_t ddof = 1;
   int64_t min_count = 0;  ///< sum and prod of fewer values are null
   int64_t rank = 0;       ///< of kLargest and kSmallest; at most kMostTop - 1
+  /// NaN is a value, the greatest one: of aggregates whose result is floating, for columns without
+  /// nulls.
+  bool nan_is_value = false;
 
   static auto parameters(auto& self) {
     return std::tie(self.aggregate, self.column, self.other, self.quantile, self.interpolation,
-                    self.ddof, self.min_count, self.rank);
+                    self.ddof, self.min_count, self.rank, self.nan_is_value);
   }
 };
 

@@ -120,6 +120,8 @@ class SlotResults {
     input_ = &plan.inputs[static_cast<size_t>(aggregate.input)];
     states_ = &partition.states[static_cast<size_t>(aggregate.input)];
     if (states_->missing) missing_ = states_->missing.as<uint32_t>();
+    nan_is_value_ =
+        aggregate.request.nan_is_value && result_class(aggregate, plan) == ValueClass::kFloating;
   }
 
   // `number` is the aggregate's place in the plan.
@@ -141,7 +143,14 @@ class SlotResults {
     return int64_t{sizes_[slot]} - (missing_ ? missing_[slot] : 0);
   }
 
-  bool has_enough(uint32_t slot) const { return values(slot) >= fewest_; }
+  bool has_enough(uint32_t slot) const {
+    return (nan_is_value_ ? int64_t{sizes_[slot]} : values(slot)) >= fewest_;
+  }
+
+  // Whether the result is NaN because values are, where these are values.
+  bool is_nan(uint32_t slot) const {
+    return missing_[slot] > 0 && (kind_ != Aggregate::kMin || values(slot) == 0);
+  }
 
   template <class T>
   const T* state(size_t k) const {
@@ -154,6 +163,10 @@ class SlotResults {
       bits_[i] = std::bit_cast<uint64_t>(value(slots_[i]));
       valid_[i] = has_enough(slots_[i]);
     }
+    if (!nan_is_value_ || !missing_) return;
+    for (size_t i = 0; i < slots_.size(); ++i)
+      if (is_nan(slots_[i]))
+        bits_[i] = std::bit_cast<uint64_t>(std::numeric_limits<double>::quiet_NaN());
   }
 
   // 0 where there are too few values.
@@ -243,6 +256,7 @@ class SlotResults {
   const AccumulatorInput* input_ = nullptr;
   const AccumulatorStates* states_ = nullptr;
   const uint32_t* missing_ = nullptr;
+  bool nan_is_value_ = false;
 };
 
 class Collector {

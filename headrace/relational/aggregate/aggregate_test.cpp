@@ -284,6 +284,44 @@ TEST(Aggregate, StringsAndBoolsAsValues) {
   EXPECT_THROW(group_by({key}, {names}, {{Aggregate::kSum, 0}}), TypeMismatchError);
 }
 
+TEST(Aggregate, NanMayBeTheGreatestValue) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const int64_t rows = 300000;
+  for (const int64_t groups : {int64_t{3}, int64_t{100000}}) {
+    std::vector<int64_t> keys;
+    std::vector<double> x;
+    for (int64_t i = 0; i < rows; ++i) {
+      const int64_t key = i % groups;
+      keys.push_back(key * 7);
+      // NaN alone in the first group, one NaN in the second one, none in the others.
+      x.push_back(key == 0 || i == 1 ? nan : static_cast<double>(i % 5));
+    }
+    std::vector<AggregateRequest> requests;
+    for (const Aggregate each : {Aggregate::kSum, Aggregate::kMean, Aggregate::kMin,
+                                 Aggregate::kMax, Aggregate::kVariance}) {
+      AggregateRequest& request = requests.emplace_back();
+      request.aggregate = each;
+      request.column = 0;
+      request.min_count = 1;
+    }
+    const std::vector<AggregateRequest> plain = requests;
+    for (AggregateRequest& request : requests) request.nan_is_value = true;
+    const Column key = column_of<int64_t>(keys), values = column_of<double>(x);
+    const Grouped found = group_by({key}, {values}, requests);
+    const Grouped without = group_by({key}, {values}, plain);
+    for (size_t k = 0; k < requests.size(); ++k) {
+      const bool is_min = requests[k].aggregate == Aggregate::kMin;
+      const double* const made = found.values[k].values<double>();
+      EXPECT_EQ(found.values[k].null_count(), 0);
+      EXPECT_TRUE(std::isnan(made[0]));
+      EXPECT_EQ(std::isnan(made[1]), !is_min);
+      EXPECT_TRUE(without.values[k].is_null(0));
+      for (int64_t group = is_min ? 1 : 2; group < groups; ++group)
+        ASSERT_EQ(made[group], without.values[k].values<double>()[group]) << group;
+    }
+  }
+}
+
 TEST(Aggregate, RefusesBadInput) {
   const Column key = column_of<int32_t>({1, 2});
   EXPECT_THROW(group_by({}, {}, {}), InvalidArgumentError);

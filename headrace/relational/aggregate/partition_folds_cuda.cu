@@ -195,6 +195,8 @@ __device__ __forceinline__ void store_word(std::byte* to, int64_t at, int width,
     reinterpret_cast<uint8_t*>(to)[at] = static_cast<uint8_t>(word);
 }
 
+constexpr uint64_t kNanWord = 0x7ff8000000000000;  // of a double
+
 /// The bits of an aggregate of a group with this number of values.
 __device__ __forceinline__ uint64_t final_word(const ValueOutput& out, uint64_t state,
                                                int64_t values) {
@@ -293,8 +295,15 @@ __device__ __forceinline__ void write_groups(TileRoom<T, kSlots>& room, const Ou
     for (int k = 0; k < kOwn; ++k) {
       if (sizes[k] == 0) continue;
       int64_t values = sizes[k];
-      if constexpr (std::is_floating_point_v<T>) values -= room.missing[thread * kOwn + k];
-      room.words[rank] = final_word(out, word_of(states[k]), values);
+      uint64_t state = word_of(states[k]);
+      if constexpr (std::is_floating_point_v<T>) {
+        const uint32_t missing = room.missing[thread * kOwn + k];
+        if (!out.nan_is_value)
+          values -= missing;
+        else if (missing > 0 && (!out.is_min || missing == sizes[k]))
+          state = kNanWord;
+      }
+      room.words[rank] = final_word(out, state, values);
       room.order[rank] = values >= out.fewest;
       nulls += values < out.fewest;
       ++rank;

@@ -30,6 +30,8 @@ struct ValueOutput {
   bool is_mean;
   bool is_floating;  // of the result
   bool keeps_few;    // too few values: the state as it is
+  bool nan_is_value;
+  bool is_min;
 };
 
 /// Rows whose keys are sorted by the bits above `slot_bits`, stably.

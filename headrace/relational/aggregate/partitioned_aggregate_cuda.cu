@@ -215,6 +215,8 @@ class PartitionedFold {
                      .fewest_values(request.min_count, request.ddof, request.rank);
     out.keeps_few =
         request.aggregate == Aggregate::kSum || request.aggregate == Aggregate::kProduct;
+    out.nan_is_value = request.nan_is_value && out.is_floating;
+    out.is_min = request.aggregate == Aggregate::kMin;
     return out;
   }
 

@@ -36,6 +36,8 @@ class Words(NamedTuple):
     ddof: int = 1
     min_count: int = 0
     interpolation: str = "linear"
+    #: NaN is a value, the greatest one: of columns without nulls.
+    nan_is_value: bool = False
 
 
 def group_order(sort: bool, order: bool) -> str:

@@ -13,9 +13,9 @@ from headrace.sql import operators
 from headrace.sql.aggregates.calls import (
     CALLS,
     Call,
-    any_nan,
     as_column,
     counted,
+    finished,
     name_and_arguments,
     name_of,
     with_nan,
@@ -102,7 +102,11 @@ def _fold_all(like: _core.Node, calls: Sequence[Call]) -> list[list[_core.Node]]
         value = folded(each.aggregate, each.values)
         if each.aggregate != "sum":
             return value
-        return where(run("greater", folded("count", each.values), 0), value, None)
+        value = where(run("greater", folded("count", each.values), 0), value, None)
+        if not each.nan_is_value:
+            return value
+        nans = folded("sum", nans_of[id(each.values)])
+        return where(run("greater", nans, 0), float("nan"), value)
 
     return [[value_of_word(each) for each in call.words] for call in calls]
 
@@ -134,9 +138,13 @@ class Folds:
             if len(keys) >= len(own) or not all(key in own for key in keys):
                 continue
             grouping = [nodes[own.index(key)] for key in keys] or [_core.repeat(nodes[0], 0)]
-            parts = [_parts(w.aggregate, n) for w, n in _paired(calls, found)]
+            kinds = [_MERGES[w.aggregate] for w, _ in _paired(calls, found)]
+            parts = [
+                with_nan(word(kind, n))
+                for kind, (_, n) in zip(kinds, _paired(calls, found), strict=True)
+            ]
             made, folded = _fold(grouping, [Call(words, counted) for words in parts])
-            values = iter(_whole(each) for each in folded)
+            values = (finished(*each) for each in zip(kinds, folded, strict=True))
             return made, calls, [[next(values) for _ in call.words] for call in calls]
         return None
 
@@ -163,18 +171,6 @@ def _merges(each: Words, node: _core.Node) -> bool:
         and each.other is None
         and (node.dtype in ("float64", "int64") or _MERGES[each.aggregate] != "sum")
     )
-
-
-def _parts(kind: str, node: _core.Node) -> list[Words]:
-    """How folded values are folded again; a sum may be NaN although no value is."""
-    words = [word(_MERGES[kind], node)]
-    if _MERGES[kind] == "sum" and node.dtype == "float64":
-        words += any_nan(value_of(node))
-    return words
-
-
-def _whole(folded: list[Any]) -> Any:
-    return with_nan(folded[0], folded[1:])
 
 
 def _padded(node: _core.Node, domain: int) -> _core.Node:

@@ -164,28 +164,30 @@ def number(operand: Operand, like: _core.Node, name: str) -> Value:
     return value
 
 
-def any_nan(value: Value) -> list[Words]:
-    """What tells whether a group of doubles has a NaN.
+def with_nan(folding: Words) -> list[Words]:
+    """An aggregate of values of which NaN is one, the greatest: null is what is missing.
 
-    Without nulls this costs nothing: the engine counts what it leaves out, and this is NaN.
+    Without nulls the engine does it, which else leaves out both: then one word more tells whether
+    a group has a NaN.
     """
-    if value.dtype not in FLOATS:
-        return []
-    if not value.node.nullable:
-        return [word("count", value.node), word("size")]
-    is_nan = _core.astype(filled(run("isnan", value.node), False), "int8")
-    return [word("max", is_nan)]
+    node = folding.values
+    if node is None or node.dtype not in FLOATS:
+        return [folding]
+    if not node.nullable:
+        return [folding._replace(nan_is_value=True)]
+    is_nan = _core.astype(filled(run("isnan", node), False), "int8")
+    return [folding, word("max", is_nan)]
 
 
-def has_nan(folded: list[_core.Node]) -> _core.Node:
-    """Which groups have a NaN, by the results of `any_nan`."""
-    found = run("less", *folded) if len(folded) == 2 else run("equal", folded[0], 1)
-    return filled(found, False)
-
-
-def with_nan(made: _core.Node, folded: list[_core.Node]) -> _core.Node:
-    """NaN where a group has one, by the results of `any_nan`."""
-    return where(has_nan(folded), float("nan"), made) if folded else made
+def finished(kind: str, folded: list[_core.Node]) -> _core.Node:
+    """The aggregate by the results of `with_nan`."""
+    if len(folded) == 1:
+        return folded[0]
+    made, any_nan = folded
+    is_nan = filled(run("equal", any_nan, 1), False)
+    if kind == "min":
+        is_nan = run("logical_and", run("is_null", made), is_nan)
+    return where(is_nan, float("nan"), made)
 
 
 #: Of decimals whose quantiles a double holds.
@@ -203,8 +205,8 @@ def _sum(values: list[Operand], like: _core.Node) -> Call:
             wide = value.node if value.dtype == "int64" else _core.astype(value.node, "int64")
             return Call([word("sum", wide)], lambda nodes: value_of(nodes[0]))
         return Call(_halves(value), lambda nodes: value_of(whole_of(*nodes)))
-    words = [word("sum", value.node), *any_nan(value)]
-    return Call(words, lambda nodes: value_of(with_nan(nodes[0], nodes[1:])))
+    words = with_nan(word("sum", value.node))
+    return Call(words, lambda nodes: value_of(finished("sum", nodes)))
 
 
 def _avg(values: list[Operand], like: _core.Node) -> Call:
@@ -236,8 +238,8 @@ def _avg(values: list[Operand], like: _core.Node) -> Call:
             lambda n: value_of(mean(_core.decimal_to_float(n[0]), n[1])),
         )
     return Call(
-        [word("sum", value.node), count, *any_nan(value)],
-        lambda n: value_of(with_nan(mean(n[0], n[1]), n[2:])),
+        [count, *with_nan(word("sum", value.node))],
+        lambda n: value_of(mean(finished("sum", n[1:]), n[0])),
     )
 
 
@@ -256,17 +258,8 @@ def _extreme(kind: str) -> Callable[[list[Operand], _core.Node], Call]:
                 [word(kind, _core.astype(value.node, "int8"))],
                 lambda n: cast(value_of(n[0]), "bool"),
             )
-        if value.dtype not in FLOATS:
-            return Call([word(kind, value.node)], lambda n: value_of(n[0], value.bits))
-
-        def finish(nodes: list[_core.Node]) -> Operand:
-            made, *folded = nodes
-            if kind == "max":
-                return value_of(with_nan(made, folded))
-            only = run("logical_and", run("is_null", made), has_nan(folded))
-            return value_of(where(only, float("nan"), made))
-
-        return Call([word(kind, value.node), *any_nan(value)], finish)
+        words = with_nan(word(kind, value.node))
+        return Call(words, lambda n: value_of(finished(kind, n), value.bits))
 
     return make
 
@@ -279,12 +272,13 @@ def _spread(kind: str, ddof: int) -> Callable[[list[Operand], _core.Node], Call]
             return Call([word(kind, wide, ddof=ddof)], lambda n: value_of(n[0]))
 
         def finish(nodes: list[_core.Node]) -> Operand:
-            made, rows, *folded = nodes
+            rows, *folded = nodes
             enough = filled(run("greater", rows, ddof), False)  # NaN of one value is null
-            return value_of(where(run("logical_and", enough, has_nan(folded)), float("nan"), made))
+            made = where(enough, finished(kind, folded), None)
+            single = filled(run("equal", rows, 1), False)  # whatever the value is
+            return value_of(where(single, 0.0, made) if ddof == 0 else made)
 
-        words = [word(kind, value.node, ddof=ddof), _presence(value), *any_nan(value)]
-        return Call(words, finish)
+        return Call([_presence(value), *with_nan(word(kind, value.node, ddof=ddof))], finish)
 
     return make
 
@@ -311,18 +305,16 @@ def _shape(kind: str) -> Callable[[list[Operand], _core.Node], Call]:
 def _product(values: list[Operand], like: _core.Node) -> Call:
     value = number(values[0], like, "PRODUCT")
     node = _core.astype(value.node, "float64")
-    return Call(
-        [Words("", "prod", node, None, 0.5, 1, 1), *any_nan(value_of(node))],
-        lambda n: value_of(with_nan(n[0], n[1:])),
-    )
+    words = with_nan(Words("", "prod", node, None, 0.5, 1, 1))
+    return Call(words, lambda n: value_of(finished("prod", n)))
 
 
 def _sem(values: list[Operand], like: _core.Node) -> Call:
     value = number(values[0], like, "SEM")
     wide = value_of(_core.astype(value.node, "float64"))
     return Call(
-        [word("std", wide.node, ddof=0), _presence(wide), *any_nan(wide)],
-        lambda n: value_of(with_nan(run("divide", n[0], run("sqrt", n[1])), n[2:])),
+        [_presence(wide), *with_nan(word("std", wide.node, ddof=0))],
+        lambda n: value_of(run("divide", finished("std", n[1:]), run("sqrt", n[0]))),
     )
 
 

@@ -500,6 +500,14 @@ def _framed(words: Words, places: Places, begin: _core.Node, end: _core.Node) ->
     if kind == "size" or node is None:
         return run("subtract", end, begin)
     dtype = node.dtype
+    if words.nan_is_value:
+        made = _framed(words._replace(nan_is_value=False), places, begin, end)
+        is_nan = _core.astype(run("isnan", node), "int64")
+        nans = _core.window_frame("sum", begin, end, is_nan)
+        found = run("greater", nans, 0)
+        if kind == "min":
+            found = run("logical_and", found, run("equal", nans, run("subtract", end, begin)))
+        return where(filled(found, False), float("nan"), made)
     if kind == "count":
         there = run("logical_not", run("is_null", node))
         if dtype in FLOATS:
