@@ -243,9 +243,10 @@ class Bench:
         if runs == 1:
             times = {name: [(wall, busy)] for name, (wall, busy) in first.items()}
         else:
-            for _ in range(runs):
-                for name, work in works.items():
-                    times[name].append(time_of(work, calls[name]))
+            for turn in range(runs):
+                # There and back: no engine always runs behind the same one, with its caches.
+                for name in list(works)[:: -1 if turn % 2 else 1]:
+                    times[name].append(time_of(works[name], calls[name]))
         for name, measured in times.items():
             more = {"answer": told.get(name), "calls_a_run": calls[name]}
             bar = {rival.name: rival.bar for rival in rivals}.get(name)

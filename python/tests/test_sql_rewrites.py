@@ -84,6 +84,12 @@ select k from nothing where i = (select max(i) from lines where lines.k = nothin
 select p in (select k from lines where i = (select max(i) from lines m where m.k = lines.k)) from
     parts;
 """
+IN_GROUPS = """
+select p, name, sum(y) from lines, parts where p = k and p in (select k from lines group by k having
+    sum(i) > 5) and name <> 'one' group by p, name;
+select p, name, sum(i) from lines, parts where p = k and g = 1 and p in (select k from lines group
+    by k having sum(i) > 5) and name <> 'one' group by p, name;
+"""
 NANS = """
 select k, sum(y), avg(y), min(y), max(y), count(y) from lines group by k;
 select k, var_pop(y), stddev(y), product(y), sem(y), var_samp(y) from lines group by k;
@@ -105,6 +111,10 @@ select name, p, w, g, min(s) as low from parts, lines where p = k group by w, p,
     count(*) > 1 and low > 'A';
 select k, name, count(distinct g), sum(i) filter (where i > 2) from lines, parts where k = p group
     by k, name order by sum(i) desc, 1 limit 3;
+select p, name, sum(i) from lines, parts where p = k and p in (select k from lines group by k
+    having sum(i) > 5) and name <> 'one' group by p, name;
+select p, place, sum(l.i) as total from lines l, parts, places where p = l.k and parts.n = places.n
+    and l.k in (select k from lines m group by k having sum(m.i) > 2) group by p, place order by 1;
 select name as a, k + 1, 2 * sum(i) from lines, parts where k = p group by k, name order by a, 2;
 select * from (select p, name, sum(i) as t from lines, parts where k = p group by p, name) where
     t > 3;
@@ -131,7 +141,7 @@ def made(query: str) -> hr.DataFrame:
     return hr.sql(query, **{name: hr.from_arrow(table) for name, table in TABLES.items()})
 
 
-@pytest.mark.parametrize("query", split(WINDOWS + OTHERS + NANS + GROUPS))
+@pytest.mark.parametrize("query", split(WINDOWS + OTHERS + IN_GROUPS + NANS + GROUPS))
 def test_a_query_gives_the_rows_of_duckdb(query: str) -> None:
     check(query)
 

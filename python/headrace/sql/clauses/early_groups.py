@@ -14,15 +14,18 @@ from typing import Any
 from headrace import _core
 from headrace.sql.clauses.outputs import name_of
 from headrace.sql.relation import Relation
+from headrace.sql.sources.join_order import estimate
 from headrace.sql.syntax import (
     aggregates_of,
     aliases_of,
     conditions_of,
     conjuncts,
     exp,
+    is_query,
     named,
     queries_of,
     replaced,
+    table_name,
     tables_of_joins,
     walk,
 )
@@ -31,6 +34,8 @@ from headrace.sql.values import FLOATS
 Expression = Any
 _GROUPS = "groups before joins"
 _MOST_ROWS = 1 << 24
+#: The share of values that differ by an estimate, below which they are not counted.
+_LIKELY = 0.5
 
 
 def grouped_early(select: Expression, table_of: Callable[[Expression], Relation]) -> Expression:
@@ -41,8 +46,7 @@ def grouped_early(select: Expression, table_of: Callable[[Expression], Relation]
     tables = tables_of_joins(select)
     if tables is None or len(tables) < 2:
         return select
-    relations = {alias: table_of(node) for alias, node in tables.items()}
-    return _Early(select, tables, relations).made() or select
+    return _Early(select, tables, table_of).made() or select
 
 
 def _is_plain(select: Expression, group: Expression) -> bool:
@@ -79,11 +83,14 @@ class _Early:
         self,
         select: Expression,
         tables: dict[str, Expression],
-        relations: dict[str, Relation],
+        table_of: Callable[[Expression], Relation],
     ) -> None:
         self._select: Expression = select
         self._tables: dict[str, Expression] = tables
-        self._relations: dict[str, Relation] = relations
+        self._table_of: Callable[[Expression], Relation] = table_of
+        self._relations: dict[str, Relation] = {
+            alias: table_of(node) for alias, node in tables.items()
+        }
         self._conditions: list[Expression] = conditions_of(select)
         self._keys: list[Expression | None] = [
             self._column(each) for each in select.args["group"].expressions
@@ -97,6 +104,9 @@ class _Early:
         read = {self._table(c) for call in calls for c in walk(call) if isinstance(c, exp.Column)}
         if None in read:
             return None
+        shared = self._shared_groups(calls, read)
+        if shared is not None:
+            return self._rewritten(calls, *shared)
         links = self._links(read)
         later = {link.key.table for link in links}
         gained = [k for k in self._keys if k is not None and k.table in later]
@@ -139,10 +149,35 @@ class _Early:
     def _reads(self, condition: Expression, table: str) -> bool:
         """Whether a condition may read a column of a table, be it in a subquery."""
         names = {f.name.lower() for f in self._relations[table].fields}
+        columns: list[Expression] = []
+        for each in walk(condition):
+            if isinstance(each, exp.Column):
+                columns.append(each)
+            elif is_query(each) and not self._is_closed(each):
+                columns += each.find_all(exp.Column)
         return any(
             named(c.table) == table
             or (not c.table and (named(c.name) in names or named(c.name) == table))
-            for c in condition.find_all(exp.Column)
+            for c in columns
+        )
+
+    def _is_closed(self, query: Expression) -> bool:
+        """Whether a subquery reads columns of its own tables alone."""
+        inner = _inside(query)
+        tables = tables_of_joins(inner) if isinstance(inner, exp.Select) else None
+        if tables is None or inner.args.get("with_") or inner.find(exp.Subquery, exp.SetOperation):
+            return False
+        if sum(1 for _ in inner.find_all(exp.Select)) > 1:
+            return False
+        names = {
+            alias: {f.name.lower() for f in self._table_of(node).fields if not f.hidden}
+            for alias, node in tables.items()
+        }
+        return all(
+            named(c.name) in names.get(named(c.table), ())
+            if c.table
+            else any(named(c.name) in own for own in names.values())
+            for c in inner.find_all(exp.Column)
         )
 
     def _is_clear(self, condition: Expression) -> bool:
@@ -184,27 +219,81 @@ class _Early:
                 return list(links.values())
             refused |= bad or set(links)
 
+    def _shared_groups(
+        self, calls: list[Expression], read: set[str | None]
+    ) -> tuple[list[_Link], set[str]] | None:
+        """The link to groups that IN of a query asks for, too, and the tables joined to them."""
+        table = next(iter(read)) if len(read) == 1 else None
+        if table is None:
+            return None
+        if not any(
+            isinstance(each, exp.In) and each.args.get("query") for each in self._conditions
+        ):
+            return None
+        mine = [each for each in self._conditions if self._reads(each, table)]
+        link = self._unique_link(mine[0]) if len(mine) == 1 else None
+        if link is None or link.other.table != table:
+            return None
+        own = [key for key in self._keys if key is not None and key.table == table]
+        if any(key != link.other for key in own) or not {link.key, link.other} & {*self._keys}:
+            return None
+        if not any(self._asks_for_groups(each, link.other, calls) for each in self._conditions):
+            return None
+        later = {link.key.table}
+        pairs = [each for each in map(self._unique_link, self._conditions) if each is not None]
+        grown = True
+        while grown:
+            found = {each.key.table for each in pairs if each.other.table in later} - {table}
+            grown = not found <= later
+            later |= found
+        return ([link], later) if len(later) == len(self._tables) - 1 else None
+
+    def _asks_for_groups(
+        self, condition: Expression, key: Expression, calls: list[Expression]
+    ) -> bool:
+        """Whether this is IN of a query with the same aggregates of the same groups."""
+        query = condition.args.get("query") if isinstance(condition, exp.In) else None
+        if query is None or not self._is_closed(query):
+            return False
+        inner = _inside(query)
+        known = {"kind", "expressions", "from_", "group", "having"}
+        if not {word for word, value in inner.args.items() if value} <= known:
+            return False
+        tables = [table_name(node) for node in (tables_of_joins(inner) or {}).values()]
+        group = inner.args.get("group")
+        if tables != [table_name(self._tables[key.table])] or group is None:
+            return False
+        if [named(each.name) for each in group.expressions] != [key.name]:
+            return False
+        having = inner.args.get("having")
+        asked = [*inner.expressions, *([having] if having is not None else [])]
+        theirs = {_bare(call) for each in asked for call in aggregates_of(each)}
+        return _is_plain(inner, group) and theirs == {_bare(call) for call in calls}
+
     def _link(self, table: str, known: list[Expression]) -> _Link | None:
         mine = [
             each
             for each in self._conditions
             if self._reads(each, table) and all(each is not node for node in known)
         ]
-        if len(mine) != 1 or not isinstance(mine[0], exp.EQ):
+        return self._unique_link(mine[0], table) if len(mine) == 1 else None
+
+    def _unique_link(self, node: Expression, table: str = "") -> _Link | None:
+        """An equality with a column whose values differ, of this table or of any."""
+        if not isinstance(node, exp.EQ):
             return None
-        sides = [mine[0].this, mine[0].expression]
+        sides = [node.this, node.expression]
         if not all(isinstance(each, exp.Column) for each in sides):
             return None
-        columns = [self._column(each) for each in sides]
-        if columns[0] is None or columns[1] is None:
+        one, other = (self._column(each) for each in sides)
+        if one is None or other is None or one.table == other.table:
             return None
-        key, other = columns if columns[0].table == table else columns[::-1]
-        if key is None or other is None or other.table == table:
+        if self._node(one).dtype != self._node(other).dtype:
             return None
-        nodes = self._node(key), self._node(other)
-        if nodes[0].dtype != nodes[1].dtype or not is_unique(nodes[0]):
-            return None
-        return _Link(mine[0], key, other)
+        for key, rest in ((one, other), (other, one)):
+            if table in ("", key.table) and is_unique(self._node(key)):
+                return _Link(node, key, rest)
+        return None
 
     # ---- the query
 
@@ -226,7 +315,9 @@ class _Early:
         )
         done = [link.node for link in links]
         rest = [each for each in self._conditions if all(each is not node for node in done)]
-        _join(inner, [node for alias, node in self._tables.items() if alias not in later], rest)
+        after = [each for each in rest if any(self._reads(each, table) for table in later)]
+        before = [each for each in rest if all(each is not node for node in after)]
+        _join(inner, [node for alias, node in self._tables.items() if alias not in later], before)
         alias = exp.TableAlias(this=exp.to_identifier(_GROUPS, quoted=True))
         groups = exp.Subquery(this=inner, alias=alias)
         names = {named(each.alias_or_name) for each in self._select.expressions}
@@ -260,6 +351,7 @@ class _Early:
             ],
         )
         conditions = [exp.EQ(this=changed(k.key), expression=changed(k.other)) for k in links]
+        conditions += map(changed, after)
         having = self._select.args.get("having")
         conditions += [changed(each) for each in conjuncts(having.this)] if having else []
         _join(
@@ -279,6 +371,20 @@ class _Early:
                     each.set("this", changed(node))
             made.set("order", exp.Order(expressions=items))
         return made if is_known else None
+
+
+def _inside(query: Expression) -> Expression:
+    while isinstance(query, exp.Subquery):
+        query = query.this
+    return query
+
+
+def _bare(call: Expression) -> Expression:
+    """An aggregate with the names of its columns alone."""
+    return replaced(
+        call.copy(),
+        lambda each: exp.column(named(each.name)) if isinstance(each, exp.Column) else None,
+    )
 
 
 def _of_groups(name: str) -> Expression:
@@ -309,6 +415,8 @@ def is_unique(node: _core.Node) -> bool:
     if not 0 < rows <= _MOST_ROWS:
         return False
     found = _unique.get(node)
+    if found is None and estimate([node])[1] < _LIKELY * rows:
+        found = _unique[node] = False
     if found is None:
         count = _core.stack([_core.count_distinct(node, False)])
         _core.force([count])

@@ -52,7 +52,7 @@ class Table:
         """Of these columns, in all rows."""
         columns = tuple(nodes)
         if columns not in self._keys:
-            rows, distinct, domain = _estimate(nodes) if nodes else (0, -1.0, -1.0)
+            rows, distinct, domain = estimate(nodes) if nodes else (0, -1.0, -1.0)
             share = distinct / rows if distinct > 0 and rows > 0 else 1.0
             self._keys[columns] = Keys(max(1.0, self.all_rows * share), max(1.0, domain))
         return self._keys[columns]
@@ -64,7 +64,8 @@ _known: weakref.WeakKeyDictionary[_core.Node, tuple[int, float, float]] = (
 )
 
 
-def _estimate(nodes: Sequence[_core.Node]) -> tuple[int, float, float]:
+def estimate(nodes: Sequence[_core.Node]) -> tuple[int, float, float]:
+    """The rows of columns, how many differ and the size of their range, by a sample."""
     if len(nodes) > 1 or not nodes[0].is_ready:
         return _core.estimate_keys(list(nodes))
     (node,) = nodes
