@@ -22,8 +22,7 @@ namespace {
 constexpr int64_t kMostParts = 16;
 /// Below this number of cells neighbouring rows add to copies of a counter in turn: rows of one
 /// cell would wait for each other.
-constexpr int64_t kFewCells = 1024;
-constexpr int64_t kLanes = 4;
+constexpr int64_t kFewCells = 512;
 
 void check_cells(int64_t cells) {
   if (cells < 1 || cells > kMostAxisCells)
@@ -117,8 +116,10 @@ struct Axes {
   int64_t number_of(const CubeAxis& axis) {
     const bool narrow = axis.codes.dtype() == dtype_of<uint8_t>();
     const int64_t any = narrow ? 256 : 65536;
-    const std::span given(axis.cells.as<uint16_t>(),
-                          static_cast<size_t>(std::min(axis.cells.num_elements(), any)));
+    std::span given(axis.cells.as<uint16_t>(),
+                    static_cast<size_t>(std::min(axis.cells.num_elements(), any)));
+    // Codes without a cell at the end, such as that of nulls, need no table.
+    while (!given.empty() && given.back() >= axis.num_cells) given = given.first(given.size() - 1);
     cpu::CellsJob job{narrow ? axis.codes.as<uint8_t>() : nullptr,
                       narrow ? nullptr : axis.codes.as<uint16_t>(),
                       std::ssize(given),
@@ -235,7 +236,7 @@ std::vector<Cube> count_cubes(int64_t rows, std::span<const CubeRequest> request
     job.cells = check_request(rows, request);
     job.masks = request.masks;
     job.values = request.values ? &*request.values : nullptr;
-    job.lanes = job.cells < kFewCells ? kLanes : 1;
+    job.lanes = job.cells < kFewCells ? cpu::kCubeLanes : 1;
     job.first = to.slot_cells;
     job.first_sum = to.part_sums;
     for (const CubeAxis& axis : request.axes) {

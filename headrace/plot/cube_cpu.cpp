@@ -242,16 +242,14 @@ void for_turns(const CubeJob& job, int64_t count, const uint64_t* left, F&& row)
   for_rows_left(
       job, count, left,
       [&](int64_t begin, int64_t end) {
-        int64_t i = begin;  // a multiple of 4
-        for (; i + 4 <= end; i += 4) {
-          row(i, 0);
-          row(i + 1, 1);
-          row(i + 2, 2);
-          row(i + 3, 3);
+        int64_t i = begin;  // a multiple of kCubeLanes
+        for (; i + kCubeLanes <= end; i += kCubeLanes) {
+#pragma GCC unroll 8
+          for (int64_t turn = 0; turn < kCubeLanes; ++turn) row(i + turn, turn);
         }
-        for (; i < end; ++i) row(i, i & 3);
+        for (; i < end; ++i) row(i, i % kCubeLanes);
       },
-      [&](int64_t i) { row(i, i & 3); });
+      [&](int64_t i) { row(i, i % kCubeLanes); });
 }
 
 /// Counts rows by their places.
@@ -259,8 +257,8 @@ template <class Place>
 void count_places(const CubeJob& job, int64_t count, const uint64_t* left, const Place* places,
                   uint32_t* counts) {
   const int64_t copy = job.lanes > 1 ? job.cells + 1 : 0;
-  uint32_t* const turns[] = {counts, counts + copy, counts + 2 * copy, counts + 3 * copy};
-  for_turns(job, count, left, [&](int64_t row, int64_t turn) { ++turns[turn][places[row]]; });
+  for_turns(job, count, left,
+            [&](int64_t row, int64_t turn) { ++counts[turn * copy + places[row]]; });
 }
 
 /// The same with the sums of values; rows whose value is NaN have a place of their own.
@@ -268,13 +266,11 @@ template <class Place>
 void add_places(const CubeJob& job, int64_t count, const uint64_t* left, const double* values,
                 const Place* places, uint32_t* counts, double* sums) {
   const int64_t copy = job.lanes > 1 ? job.cells + 1 : 0, spare = job.cells;
-  uint32_t* const counted[] = {counts, counts + copy, counts + 2 * copy, counts + 3 * copy};
-  double* const added[] = {sums, sums + copy, sums + 2 * copy, sums + 3 * copy};
   for_turns(job, count, left, [&](int64_t row, int64_t turn) {
     const double value = values[row];
     const int64_t at = value == value ? int64_t{places[row]} : spare;
-    ++counted[turn][at];
-    added[turn][at] += value;
+    ++counts[turn * copy + at];
+    sums[turn * copy + at] += value;
   });
 }
 

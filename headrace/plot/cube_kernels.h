@@ -18,6 +18,8 @@ void row_codes(int64_t rows, int64_t cells, Code* codes);
 
 /// Rows whose cells and places are found before they are counted: they stay in L1.
 inline constexpr int64_t kCubeBlock = 1024;
+/// Copies of a table of few cells.
+inline constexpr int64_t kCubeLanes = 8;
 
 /// Codes to cells, of which several requests may make use.
 struct CellsJob {

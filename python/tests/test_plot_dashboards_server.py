@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A dashboard answers its own page alone, and no request stops it or takes much memory."""
 
+import base64
 import http.client
 import json
 import random
@@ -79,6 +80,43 @@ def test_serves_its_page_and_numbers(board):
     board.select("y", 0, 3)
     status, _, body = ask(board, "POST", "/state", json.dumps({"version": facts["version"]}))
     assert unpack(body)[0]["selections"] == {"0": [[0, 10]], "1": [[0, 3]]}
+
+
+def piece_and_rest(board, while_open):
+    """The first piece of the page, read before `while_open` is called, and all after it."""
+    where = urlsplit(board.show(open=False))
+    with socket.create_connection(("127.0.0.1", where.port), 20) as client:
+        line = f"GET /?{where.query} HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n"
+        client.sendall(line.encode())
+        client.settimeout(20)
+        first = rest = b""
+        while b'id="held">' not in first:
+            first += client.recv(1 << 16)
+        while_open()
+        while piece := client.recv(1 << 16):
+            rest += piece
+    before, held, after = (first + rest).partition(b'id="held">')
+    return before + held, first.partition(held)[2], after
+
+
+def test_the_page_opens_while_rows_are_counted(board):
+    board._lock.acquire()  # as while rows are counted
+    before, early, held = piece_and_rest(board, board._lock.release)
+    assert b"class Board" in before and early == b""
+    text, after = held.split(b"</script>", 1)
+    assert unpack(base64.b64decode(text))[1][-1].tolist() == [1000]
+    assert b"headrace.start();" in after and after.rstrip().endswith(b"</html>")
+
+
+def test_a_page_without_counts_asks_for_them(board, monkeypatch):
+    def fails():
+        raise hr.OutOfMemoryError("count_cubes: out of memory")
+
+    monkeypatch.setattr(board, "_cells", fails)
+    _, _, held = piece_and_rest(board, lambda: None)
+    assert held.startswith(b"</script>") and held.rstrip().endswith(b"</html>")
+    status, _, body = ask(board, "POST", "/state", json.dumps({"version": -1}))
+    assert status == 400 and b"out of memory" in body
 
 
 @pytest.mark.parametrize(

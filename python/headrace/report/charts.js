@@ -40,7 +40,7 @@ function drawHistogram(root, section) {
       const left = toX(edges[i]);
       const width = toX(edges[i + 1]) - left;
       const bar = svg("rect", { class: "bin", x: left + Math.min(0.5, width * 0.1), width: Math.max(0.5, width - Math.min(1, width * 0.2)), y: toY(count), height: toY(0) - toY(count), fill: "var(--signal)", rx: Math.min(2, width / 4) });
-      bar.append(svg("title", { text: `${brief(edges[i])} to ${brief(edges[i + 1])}: ${count.toLocaleString("en-US")}` }));
+      bar.append(svg("title", { text: `${brief(edges[i])} to ${brief(edges[i + 1])}: ${grouped(count)}` }));
       chart.append(bar);
     });
     section.lines.forEach((line, k) => {

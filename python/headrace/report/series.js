@@ -81,7 +81,7 @@ class SeriesView {
 
   /** Where a row stands, in words. */
   place(row) {
-    return this.section.rate ? clock(this.seconds(row), this.end - this.begin < 30 * this.section.rate ? 3 : 0) : `row ${Math.round(row).toLocaleString("en-US")}`;
+    return this.section.rate ? clock(this.seconds(row), this.end - this.begin < 30 * this.section.rate ? 3 : 0) : `row ${grouped(Math.round(row))}`;
   }
 
   build() {
@@ -105,7 +105,7 @@ class SeriesView {
       this.canvas, this.strip,
       make("div", { class: "legend" },
         key({ kind: "band", color: "signal" }, this.section.label + (this.section.unit ? ` [${this.section.unit}]` : "")),
-        ...this.marks.map((mark, i) => key({ kind: "triangle", color: KINDS[i] }, `${mark.name} (${mark.at.length.toLocaleString("en-US")})`)),
+        ...this.marks.map((mark, i) => key({ kind: "triangle", color: KINDS[i] }, `${mark.name} (${grouped(mark.at.length)})`)),
         make("span", { text: this.section.legend })));
     pansAndZooms(this.canvas, {
       move: (dx) => this.measuring || this.show(this.begin - (dx * (this.end - this.begin)) / this.plot, null),
@@ -356,7 +356,7 @@ class SeriesView {
     return this.marks.map((mark, k) => {
       const from = this.firstFrom(mark.at, row - 6 * each), to = this.firstFrom(mark.at, row + 6 * each);
       if (to === from) return null;
-      if (to - from > 1) return { k, text: `${(to - from).toLocaleString("en-US")} ${mark.name}` };
+      if (to - from > 1) return { k, text: `${grouped(to - from)} ${mark.name}` };
       const kind = mark.kinds ? `${mark.words[mark.kinds[from]]}: ` : "";
       return { k, text: `${kind}${mark.name}, ${this.place(mark.at[from])}` };
     }).filter(Boolean);
@@ -425,7 +425,7 @@ class SeriesView {
     for (const [, value] of [from, to]) { ctx.moveTo(left, Math.round(toY(value)) + 0.5); ctx.lineTo(right, Math.round(toY(value)) + 0.5); }
     ctx.stroke();
     ctx.restore();
-    const time = rate ? `${this.describe(rows / rate)}${rows > 0.2 * rate && rows < 3 * rate ? `, ${((60 * rate) / rows).toFixed(0)} a minute` : ""}` : `${Math.round(rows).toLocaleString("en-US")} rows`;
+    const time = rate ? `${this.describe(rows / rate)}${rows > 0.2 * rate && rows < 3 * rate ? `, ${((60 * rate) / rows).toFixed(0)} a minute` : ""}` : `${grouped(Math.round(rows))} rows`;
     const values = `${brief(Number(Math.abs(to[1] - from[1]).toPrecision(3)))}${this.section.unit ? " " + this.section.unit : ""}`;
     this.canvas.dataset.caliper = `${time}; ${values}`;
     ctx.textAlign = "center";
@@ -478,7 +478,7 @@ class SeriesView {
     }
     const rate = this.section.rate;
     const marks = rate ? timeTicks(this.seconds(this.begin), this.seconds(this.end), this.plot / 105).map(([s, text]) => [s * rate, text])
-      : ticks(this.begin, this.end, this.plot / 105).map((row) => [row, row.toLocaleString("en-US")]);
+      : ticks(this.begin, this.end, this.plot / 105).map((row) => [row, grouped(row)]);
     ctx.textBaseline = "top";
     ctx.textAlign = "center";
     for (const [row, text] of marks) {
@@ -515,7 +515,7 @@ class SeriesView {
 
   drawReadout(ctx, top, bottom) {
     const span = this.end - this.begin;
-    const length = this.section.rate ? this.describe(span / this.section.rate) : `${Math.round(span).toLocaleString("en-US")} rows`;
+    const length = this.section.rate ? this.describe(span / this.section.rate) : `${grouped(Math.round(span))} rows`;
     if (this.pointer === null || this.pointer < this.left || this.pointer > this.left + this.plot) {
       this.readout.textContent = `${length} shown, from ${this.place(this.begin)}`;
       return;

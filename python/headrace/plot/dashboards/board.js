@@ -22,6 +22,7 @@ class ChartView {
 
   buildCanvas() {
     this.canvas = make("canvas", { role: "img", class: this.keys ? "pick" : "" });
+    this.canvas.style.height = `${HEIGHT}px`;
     this.root.append(this.canvas);
     const layer = this.chart.axes[2];
     if (layer) this.root.append(make("div", { class: "keys" }, ...[...layer.labels, "others"].map((label, k) => {
@@ -29,14 +30,20 @@ class ChartView {
       dot.style.background = this.board.spec.colors[k < layer.labels.length ? k : 7];
       return make("span", {}, dot, label);
     })));
+    if (this.keys) this.canvas.addEventListener("click", (event) => this.pick(event));
+    else this.follow();
+    this.canvas.addEventListener("pointerenter", () => this.board.prepare(this.index));
+  }
+
+  /** What keyboards and screen readers use; made once the chart is drawn. */
+  buildControls() {
+    if (!this.canvas) return;
     this.controls = make("fieldset", { class: this.keys ? "controls many" : "controls" }, make("legend", { class: "unseen", text: `Select on ${this.chart.name}` }));
     if (this.keys) this.buildBoxes();
     else this.axes.forEach((axis, k) => this.buildSliders(axis, k));
     this.root.append(this.controls);
-    if (this.keys) this.canvas.addEventListener("click", (event) => this.pick(event));
-    else this.follow();
-    this.canvas.addEventListener("pointerenter", () => this.board.prepare(this.index));
     this.controls.addEventListener("focusin", () => this.board.prepare(this.index));
+    this.tellControls(this.board.selections[this.index]);
   }
 
   buildBoxes() {
@@ -183,12 +190,12 @@ class ChartView {
     }).join("; ");
   }
 
-  draw(cells, table) {
+  draw(cells, table, wide) {
     const chart = this.chart, words = this.words();
-    this.chosen.textContent = words;
+    if (this.chosen.textContent !== words) this.chosen.textContent = words;
     if (chart.kind === "number") { this.big.textContent = cells.counts[0] || chart.agg !== "mean" ? brief(valuesOf(chart, cells)[0]) : "no rows"; return; }
     if (chart.kind === "table") { this.drawTable(table); return; }
-    const { ctx, width, height } = context(this.canvas, HEIGHT);
+    const { ctx, width, height } = context(this.canvas, HEIGHT, wide);
     ctx.font = inks.font;
     let left = 58;
     if (this.keys || this.axes[1]?.kind === "key") {
@@ -201,7 +208,7 @@ class ChartView {
     DRAW[chart.kind](ctx, this.box, chart, cells, selection);
     if (selection && !this.keys) this.drawBrush(ctx, selection);
     this.canvas.setAttribute("aria-label", `${chart.kind} of ${chart.name}${words ? `, selected ${words}` : ""}`);
-    this.tellControls(selection);
+    if (this.controls) this.tellControls(selection);
   }
 
   drawBrush(ctx, selection) {
@@ -245,9 +252,8 @@ class ChartView {
 }
 
 class Board {
-  constructor(spec, source) {
+  constructor(spec) {
     this.spec = page.spec = spec;
-    this.source = source;
     this.selections = {};
     this.cells = null;
     this.tables = {};
@@ -255,15 +261,13 @@ class Board {
     this.cube = null;  // of one chart under the selections of the others
     this.moves = this.settled = 0;
     this.frames = [];
-    readInks();
     this.views = spec.charts.map((chart, index) => new ChartView(this, chart, index));
     for (const row of spec.layout) {
       const element = make("div", { class: "row" }, ...row.map((index) => this.views[index].root));
       document.getElementById("board").append(element);
     }
-    document.getElementById("limits").textContent = source.limits;
     document.getElementById("help").textContent = "Drag selects a range, a click a bar (with Ctrl more of them); a click beside the selection clears it. With Tab each chart has sliders or boxes.";
-    document.getElementById("whole").textContent = `of ${spec.rows.toLocaleString("en-US")} rows selected`;
+    document.getElementById("whole").textContent = `of ${grouped(spec.rows)} rows selected`;
     document.getElementById("clear").addEventListener("click", () => { this.selections = {}; this.settle(); });
     document.getElementById("theme").addEventListener("click", () => {
       const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
@@ -272,11 +276,26 @@ class Board {
       readInks();
       this.draw();
     });
-    new ResizeObserver(() => this.ask()).observe(document.getElementById("board"));
+    readInks();
+    const main = document.getElementById("board");
+    for (const { canvas } of this.views) if (canvas) context(canvas, HEIGHT).ctx.measureText("0");  // fonts are found while Python counts
+    new ResizeObserver(() => { if (main.clientWidth !== this.wide) this.ask(); }).observe(main);
   }
 
+  /** Draws what the page holds. */
   async start() {
-    this.take(await this.source.first, true);
+    try {
+      const held = document.getElementById("held"), packed = bytesOf(held.textContent);
+      held.remove();
+      this.source = this.spec.token ? new Served(this.spec, packed) : await heldSource(this.spec, packed);
+      document.getElementById("limits").textContent = this.source.limits;
+      this.take(await this.source.first(), true);
+    } catch (error) {
+      document.getElementById("limits").textContent = `This page could not be drawn: ${error}`;
+      document.documentElement.dataset.failed = String(error);
+      return;
+    }
+    requestAnimationFrame(() => setTimeout(() => this.views.forEach((view) => view.buildControls())));
     if (this.source.state) setInterval(() => this.poll(), 700);
   }
 
@@ -312,7 +331,7 @@ class Board {
   /** Fetches the cube of a chart that may be brushed next. */
   async prepare(index) {
     const key = JSON.stringify([index, this.others(index)]);
-    if (this.source.direct || this.cube?.key === key || this.preparing === key || !this.views[index].brushes) return;
+    if (!this.cells || this.source.direct || this.cube?.key === key || this.preparing === key || !this.views[index].brushes) return;
     this.preparing = key;
     const started = performance.now();
     try {
@@ -329,6 +348,7 @@ class Board {
 
   /** A brush moved; `final` when it was let go. */
   choose(index, selection, final) {
+    if (!this.cells) return;
     ++this.moves;
     if (this.source.oneBrush) this.selections = {};
     if (selection) this.selections[index] = selection;
@@ -373,7 +393,7 @@ class Board {
         this.settled = moves;
         this.take(answer, false);
         const left = this.cells.at(-1).counts[0];
-        document.getElementById("status").textContent = `${left.toLocaleString("en-US")} of ${this.spec.rows.toLocaleString("en-US")} rows selected`;
+        document.getElementById("status").textContent = `${grouped(left)} of ${grouped(this.spec.rows)} rows selected`;
       }
     } catch (error) {
       document.getElementById("limits").textContent = `Python does not answer: ${error.message}`;
@@ -385,20 +405,15 @@ class Board {
 
   draw() {
     if (!this.cells) return;
-    document.getElementById("left").textContent = this.cells.at(-1).counts[0].toLocaleString("en-US");
+    document.getElementById("left").textContent = grouped(this.cells.at(-1).counts[0]);
     document.getElementById("clear").disabled = Object.keys(this.selections).length === 0;
-    this.views.forEach((view, index) => view.draw(this.cells[index], this.tables[index]));
+    this.wide = document.getElementById("board").clientWidth;
+    const wide = this.views.map((view) => view.canvas?.clientWidth);  // all before any is drawn: one layout
+    this.views.forEach((view, index) => view.draw(this.cells[index], this.tables[index], wide[index]));
   }
 }
 
-(async () => {
-  const spec = JSON.parse(document.getElementById("spec").textContent);
-  try {
-    const board = new Board(spec, await sourceOf(spec));
-    window.headrace = board;
-    await board.start();
-  } catch (error) {
-    document.getElementById("limits").textContent = `This page could not be drawn: ${error}`;
-    document.documentElement.dataset.failed = String(error);
-  }
-})();
+// Built while what it shows is counted; `headrace.start()` stands after that. The browser paints no empty charts before,
+// but where counting takes long.
+setTimeout(() => document.querySelector("link[rel=expect]").remove(), 300);
+window.headrace = new Board(JSON.parse(document.getElementById("spec").textContent));

@@ -67,8 +67,9 @@ function fromCube(charts, active, cube, selection) {
 
 /** Asks the Python process that serves the page. */
 class Served {
-  constructor(spec) {
+  constructor(spec, held) {
     this.spec = spec;
+    this.held = held;
     this.oneBrush = false;
     this.limits = "Linked with Python: what is brushed here is selected there.";
   }
@@ -85,6 +86,9 @@ class Served {
   }
 
   async counts(selections) { return this.shown(await this.ask("/select", { selections })); }
+
+  /** The counts that came with the page; without them Python could not count, and says why. */
+  async first() { return this.held.length ? this.shown(unpack(this.held.buffer)) : this.state(-1); }
 
   async state(version) { return this.shown(await this.ask("/state", { version })); }
 
@@ -112,6 +116,8 @@ class Cubes {
     this.limits = "This page works without a server or a network. It holds one brush at a time, exactly; tables show the first of all rows.";
   }
 
+  first() { return this.counts({}); }
+
   async counts(selections) {
     const [active] = Object.keys(selections).map(Number);
     if (active === undefined) return { cells: this.base, tables: this.tables, selections };
@@ -136,7 +142,7 @@ class Rows {
       return { axes, values: chart.value ? arrays[used++] : null };
     });
     const known = Object.keys(this.whole).length || !Object.keys(this.heads).length;
-    this.limits = `This page works without a server or a network. It holds the codes of all ${spec.rows.toLocaleString("en-US")} rows, so all brushes at once are exact${known ? "" : "; tables show the first of all rows"}.`;
+    this.limits = `This page works without a server or a network. It holds the codes of all ${grouped(spec.rows)} rows, so all brushes at once are exact${known ? "" : "; tables show the first of all rows"}.`;
   }
 
   /** By row a bit for each chart whose selection leaves it out. */
@@ -197,23 +203,15 @@ class Rows {
     return { cells, tables, selections };
   }
 
+  first() { return this.counts({}); }
+
   async counts(selections) { return this.direct(selections); }
 
   async cube() { return null; }
 }
 
-async function sourceOf(spec) {
-  const held = document.getElementById("held");
-  const packed = held.textContent.trim();
-  held.remove();
-  if (!packed) {
-    const served = new Served(spec);
-    served.first = served.state(-1);  // on its way while the page is built
-    return served;
-  }
-  const bytes = await inflate(bytesOf(packed));
-  const whole = unpack(bytes.buffer);
-  const made = whole.facts.few ? new Rows(spec, whole) : new Cubes(spec, whole);
-  made.first = made.counts({});
-  return made;
+/** What a saved page holds: rows if they are few, else cubes. */
+async function heldSource(spec, packed) {
+  const whole = unpack((await inflate(packed)).buffer);
+  return whole.facts.few ? new Rows(spec, whole) : new Cubes(spec, whole);
 }

@@ -3,10 +3,12 @@
 
 const inks = {};
 
+const rgbOf = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+
 /** Colours of the theme, asked once for each. */
 function readInks() {
   for (const name of ["page", "card", "ink", "soft", "faint", "line", "grid", "signal", "bad"]) inks[name] = color(name);
-  inks.rgb = (name) => [1, 3, 5].map((at) => parseInt(inks[name].slice(at, at + 2), 16));
+  inks.rgb = (name) => rgbOf(inks[name]);
   inks.font = `12px ${getComputedStyle(document.body).fontFamily}`;
 }
 
@@ -184,11 +186,10 @@ const DRAW = {
   heatmap(ctx, box, chart, cells) {
     const [up, across] = chart.axes, values = valuesOf(chart, cells);
     const scale = valueScale(values, chart.agg !== "mean");
-    const [ground, ink] = [inks.rgb("card"), inks.rgb("signal")];
+    const shades = shadesOf(inks.rgb("signal"), 0.08), span = scale.high - scale.low;
     drawPixels(ctx, box, binsOf(across), binsOf(up), (i) => {
-      if (!(cells.counts[i] > 0) || values[i] !== values[i]) return null;
-      const share = Math.sqrt(Math.min(Math.max(scale.place(values[i]), 0), 1));
-      return ground.map((from, k) => from + (ink[k] - from) * (0.08 + 0.92 * share));
+      if (!(cells.counts[i] > 0) || values[i] !== values[i]) return 0;
+      return shades[Math.round(255 * Math.sqrt(Math.min(Math.max((values[i] - scale.low) / span, 0), 1)))];
     });
     drawUp(ctx, box, axisTicks(up, box.height), false);
     drawAcross(ctx, box, across);
@@ -196,20 +197,22 @@ const DRAW = {
 
   points(ctx, box, chart, cells) {
     const [up, across, layer] = chart.axes;
-    const layers = layer ? layer.cells : 1, counts = cells.counts;
-    const size = binsOf(across) * binsOf(up), totals = new Float64Array(size);
-    for (let i = 0; i < size; ++i) for (let k = 0; k < layers; ++k) totals[i] += counts[i * layers + k];
-    const share = equalized(totals);
-    const colors = page.spec.colors.map((each) => [1, 3, 5].map((at) => parseInt(each.slice(at, at + 2), 16)));
-    const inkOf = layer ? (k) => (k < layer.labels.length ? colors[k] : colors[7]) : () => inks.rgb("signal");
-    const ground = inks.rgb("card");
-    drawPixels(ctx, box, binsOf(across), binsOf(up), (i) => {
-      if (!totals[i]) return null;
-      const mixed = [0, 0, 0];
-      for (let k = 0; k < layers; ++k) if (counts[i * layers + k]) inkOf(k).forEach((ink, c) => { mixed[c] += (ink * counts[i * layers + k]) / totals[i]; });
-      const part = 0.15 + 0.85 * share(totals[i]);
-      return ground.map((from, c) => from + (mixed[c] - from) * part);
-    });
+    const size = [binsOf(across), binsOf(up)], counts = cells.counts;
+    if (!layer) {
+      const shares = equalized(counts), shades = shadesOf(inks.rgb("signal"), 0.15);
+      drawPixels(ctx, box, ...size, (i) => (counts[i] ? shades[shares.get(counts[i])] : 0));
+    } else {
+      const layers = layer.cells, totals = new Float64Array(size[0] * size[1]);
+      for (let i = 0; i < totals.length; ++i) for (let k = 0; k < layers; ++k) totals[i] += counts[i * layers + k];
+      const shares = equalized(totals), ground = inks.rgb("card");
+      const layerInks = Array.from({ length: layers }, (_, k) => rgbOf(page.spec.colors[k < layer.labels.length ? k : 7]));
+      drawPixels(ctx, box, ...size, (i) => {
+        if (!totals[i]) return 0;
+        const mixed = [0, 0, 0];
+        for (let k = 0; k < layers; ++k) for (let c = 0; c < 3; ++c) mixed[c] += (layerInks[k][c] * counts[i * layers + k]) / totals[i];
+        return pixel(ground, mixed, 0.15 + (0.85 * shares.get(totals[i])) / 255);
+      });
+    }
     drawUp(ctx, box, axisTicks(up, box.height), false);
     drawAcross(ctx, box, across);
   },
@@ -251,27 +254,34 @@ const DRAW = {
   },
 };
 
-/** Shares by rank among the cells that have something, so that few dense cells do not hide the rest. */
+/** Ranks of 0 to 255 among the cells that have something, so that few dense cells do not hide the rest. */
 function equalized(counts) {
-  const some = Float64Array.from(counts.filter((count) => count > 0)).sort();
-  const ranks = new Map();
-  some.forEach((count, i) => ranks.set(count, (i + 1) / some.length));
-  return (count) => ranks.get(count) ?? 0;
+  const some = counts.filter((count) => count > 0).sort(), ranks = new Map();
+  for (let i = 0; i < some.length; ++i) if (some[i] !== some[i + 1]) ranks.set(some[i], Math.round((255 * (i + 1)) / some.length));
+  return ranks;
 }
 
-/** Cells, whose row 0 is below, as one picture; null is empty. */
+/** A share of a colour over the ground, as a canvas holds it: alpha, blue, green, red. */
+function pixel(ground, ink, share) {
+  let made = 0xff;
+  for (let c = 2; c >= 0; --c) made = (made << 8) | Math.round(ground[c] + (ink[c] - ground[c]) * share);
+  return made;
+}
+
+/** A colour over the card in 256 shades from `least` to full. */
+function shadesOf(ink, least) {
+  const ground = inks.rgb("card");
+  return Uint32Array.from({ length: 256 }, (_, k) => pixel(ground, ink, least + ((1 - least) * k) / 255));
+}
+
+/** Cells, whose row 0 is below, as one picture; 0 is empty. */
 function drawPixels(ctx, box, wide, high, inkOf) {
   const small = document.createElement("canvas");
   small.width = wide;
   small.height = high;
   const inner = small.getContext("2d"), image = inner.createImageData(wide, high);
-  for (let row = 0; row < high; ++row) for (let column = 0; column < wide; ++column) {
-    const ink = inkOf(row * wide + column);
-    if (!ink) continue;
-    const at = 4 * ((high - 1 - row) * wide + column);
-    for (let c = 0; c < 3; ++c) image.data[at + c] = ink[c];
-    image.data[at + 3] = 255;
-  }
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let row = 0; row < high; ++row) for (let column = 0; column < wide; ++column) pixels[(high - 1 - row) * wide + column] = inkOf(row * wide + column);
   inner.putImageData(image, 0, 0);
   ctx.imageSmoothingEnabled = false;
   ctx.drawImage(small, box.left, box.top, box.width, box.height);

@@ -80,12 +80,17 @@ def cubes(board: Board, active: int) -> bytes:
     return pack(_flat(cells), {"per": per, "steps": steps, "version": board._version})
 
 
-def live(board: Board, token: str) -> tuple[str, str]:
-    """The page that asks a server, and the policy that its scripts need.
+def live(board: Board, token: str) -> tuple[str, str, str]:
+    """The page that asks a server: up to what it shows, after that, and the policy for its scripts.
 
     It depends on nothing that changes, so it does not wait while rows are counted.
     """
-    return _assembled(board, _spec(board, None) | {"token": token}, "")
+    return _assembled(board, _spec(board, None) | {"token": token})
+
+
+def shown(board: Board) -> str:
+    """What a page of a server shows first."""
+    return base64.b64encode(counts(board)).decode()
 
 
 def exported(board: Board) -> str:
@@ -95,8 +100,9 @@ def exported(board: Board) -> str:
     arrays, facts = _held(board)
     coder = zlib.compressobj(6, zlib.DEFLATED, -15)
     packed = pack(arrays, facts)
-    blob = base64.b64encode(coder.compress(packed) + coder.flush()).decode()
-    return _assembled(board, spec, blob)[0]
+    held = base64.b64encode(coder.compress(packed) + coder.flush()).decode()
+    before, after, _ = _assembled(board, spec)
+    return before + held + after
 
 
 def _held(board: Board) -> tuple[list[Any], dict[str, Any]]:
@@ -155,14 +161,14 @@ def _read(path: Path) -> str:
     return path.read_text("utf-8")
 
 
-def _assembled(board: Board, spec: dict[str, Any], blob: str) -> tuple[str, str]:
-    """The page, and the policy that allows its scripts and no others."""
-    theme = _read(_HERE / "theme.js")
+def _assembled(board: Board, spec: dict[str, Any]) -> tuple[str, str, str]:
+    """The page before and after what it holds, and the policy for its scripts and no others."""
+    theme, start = _read(_HERE / "theme.js"), "headrace.start();"
     names = ("cells.js", "charts.js", "board.js")
     script = "\n".join([_read(_REPORT / "page.js"), *(_read(_HERE / name) for name in names)])
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(each.encode()).digest()).decode()}'"
-        for each in (theme, script)
+        for each in (theme, script, start)
     )
     policy = (
         f"default-src 'none'; style-src 'unsafe-inline'; script-src {hashes}; img-src data:; "
@@ -174,17 +180,17 @@ def _assembled(board: Board, spec: dict[str, Any], blob: str) -> tuple[str, str]
     parts = {
         "title": html.escape(board.title or "Dashboard"),
         # A header of the server is stricter, and a page may not allow more than its header.
-        "policy": policy if blob else f"{policy}; connect-src 'self'",
+        "policy": f"{policy}; connect-src 'self'" if "token" in spec else policy,
         "theme": theme,
         "css": _read(_REPORT / "page.css") + _read(_HERE / "board.css"),
         "spec": text,
-        "blob": blob,
         "script": script,
+        "start": start,
     }
     # Split once, so that inserted text is never taken for a placeholder.
-    pieces = _read(_HERE / "board.html").split("{{")
-    made = [pieces[0]]
-    for piece in pieces[1:]:
-        name, _, rest = piece.partition("}}")
-        made += [parts[name], rest]
-    return "".join(made), policy
+    made = []
+    for half in _read(_HERE / "board.html").split("{{held}}"):
+        first, *pieces = half.split("{{")
+        named = (piece.partition("}}") for piece in pieces)
+        made.append(first + "".join(parts[name] + rest for name, _, rest in named))
+    return made[0], made[1], policy

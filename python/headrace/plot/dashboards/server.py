@@ -18,6 +18,8 @@ from headrace.errors import Error
 from headrace.plot.dashboards import page
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from headrace.plot.dashboards.board import Board
 
 #: A selection of a thousand keys on each of a hundred charts is smaller.
@@ -143,11 +145,14 @@ class _Handler(BaseHTTPRequestHandler):
             return
         self._send(200, kind, body, policy)
 
-    def _send(self, status: int, kind: str, body: bytes, policy: str = "") -> None:
+    def _send(
+        self, status: int, kind: str, body: bytes | Iterator[bytes], policy: str = ""
+    ) -> None:
         self.close_connection = True
         self.send_response(status)
         self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(body)))
+        if isinstance(body, bytes):
+            self.send_header("Content-Length", str(len(body)))
         self.send_header("Cache-Control", "no-store")
         self.send_header("Referrer-Policy", "no-referrer")
         self.send_header("X-Content-Type-Options", "nosniff")
@@ -156,7 +161,8 @@ class _Handler(BaseHTTPRequestHandler):
             "Content-Security-Policy", policy or "default-src 'none'; frame-ancestors 'none'"
         )
         self.end_headers()
-        self.wfile.write(body)
+        for piece in [body] if isinstance(body, bytes) else body:
+            self.wfile.write(piece)
 
     def _check(self, token: str) -> None:
         """Known host and origin, and the token; else nothing is answered."""
@@ -170,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not hmac.compare_digest(token.encode(errors="replace"), self.server.token.encode()):
             raise RefusedError(403)
 
-    def _page(self) -> tuple[str, bytes, str]:
+    def _page(self) -> tuple[str, Iterator[bytes], str]:
         self.server.arrived(self.connection)
         try:
             parts = urlsplit(self.path)
@@ -180,9 +186,16 @@ class _Handler(BaseHTTPRequestHandler):
         self._check(token)
         if parts.path != "/":
             raise RefusedError(404)
-        text, policy = page.live(self.server.board, self.server.token)
+        before, after, policy = page.live(self.server.board, self.server.token)
         policy = f"{policy}; connect-src 'self'; frame-ancestors 'none'"
-        return "text/html; charset=utf-8", text.encode(), policy
+        return "text/html; charset=utf-8", self._pieces(before, after), policy
+
+    def _pieces(self, before: str, after: str) -> Iterator[bytes]:
+        """The browser builds its charts from the first piece while rows are counted."""
+        yield before.encode()
+        with contextlib.suppress(Error):  # the page asks for them, and is told
+            yield page.shown(self.server.board).encode()
+        yield after.encode()
 
     def _data(self) -> tuple[str, bytes, str]:
         self._check(self.headers.get("X-Headrace-Token", ""))
