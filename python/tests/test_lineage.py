@@ -220,6 +220,17 @@ def test_replay_tags_again():
                 np.asarray(made)
 
 
+def test_labels_that_print_alike_keep_their_tags():
+    frame = hr.DataFrame({1: [1, 2], "1": [3, 4]}).tag(1, "personal")
+    record = hr.lineage(frame, hashes=True)
+    assert record["tags"] == {"1": ["personal"]}
+    again = hr.replay(json.loads(json.dumps(record)))
+    assert list(again.columns) == [1, "1"] and again[1].to_list() == [1, 2]
+    assert again.tags[1] == ["personal"]
+    other = hr.lineage(hr.DataFrame({1: [1, 9], "1": [3, 4]}), hashes=True)
+    assert other["result"] != record["result"]
+
+
 def test_damaged_records_are_refused(rows, tmp_path):
     frame = hr.scan_parquet(rows)
     whole = hr.lineage(frame.assign(c=frame["a"] * 2)[["id", "c"]])

@@ -1029,7 +1029,7 @@ class DataFrame(Tabular, Columns):
     @property
     def tags(self) -> dict[Any, list[str]]:
         """The tags of the columns that have some, by name; evaluates nothing."""
-        return policy.tags_of(self._nodes)
+        return policy.tags_of(self._nodes.items())
 
     def to_dict(self, orient: str = "list") -> Any:
         """Python values: lists by name, or in the form given by `orient`.

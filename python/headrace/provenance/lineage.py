@@ -134,8 +134,11 @@ def lineage(x: DataFrame | Series | Array, *, hashes: bool = False) -> Lineage:
             if not is_tag
         ]
 
-    own = dict(zip(map(label_of, names), nodes, strict=False))
-    columns = {name: columns_of(_core.marks_of(node)) for name, node in own.items()}
+    own = list(zip(map(label_of, names), nodes, strict=False))
+    columns: dict[str, list[dict[str, Any]]] = {}
+    for name, node in own:  # labels such as 1 and "1" have one name here
+        known = columns.setdefault(name, [])
+        known += [each for each in columns_of(_core.marks_of(node)) if each not in known]
     read = columns_of(inputs)
     sources = [json.loads(words) for words in places]
     for source in [sources[each["source"]] for each in read]:
@@ -152,7 +155,7 @@ def lineage(x: DataFrame | Series | Array, *, hashes: bool = False) -> Lineage:
         labels=[_plain_name(name) for name in labels],
         columns=columns,
         tags=tags_of(own),
-        label_tags=tags_of(dict(zip(map(label_of, labels), nodes[len(names) :], strict=True))),
+        label_tags=tags_of(zip(map(label_of, labels), nodes[len(names) :], strict=True)),
         sources=sources,
         inputs=read,
         seeds=[each["arguments"]["seed"] for each in sources if each["call"] == "random"],
@@ -184,17 +187,17 @@ def _file_hash(path: str) -> str:
 def _hashes(kind: str, names: list[Any], nodes: list[_core.Node]) -> dict[str, Any]:
     """A hash of the values of each column; evaluates them."""
     _core.force(nodes)
-    made = {}
-    for name, node in zip(names, nodes, strict=False):
+    made: dict[str, str] = {}
+    for name, node in zip(map(label_of, names), nodes, strict=False):
         if kind == "array":
             values = array_of(node).to_numpy()
         elif node.dtype in ("float64", "float32") and not node.nullable:
             values = series_of(node).to_numpy()
         else:
             values = series_of(_core.data(_core.hash_rows([node.value()]))).to_numpy()
-        told = hashlib.sha256(f"{node.dtype} {values.shape}".encode())
+        told = hashlib.sha256(f"{made.get(name, '')}{node.dtype} {values.shape}".encode())
         told.update(np.ascontiguousarray(values).view(np.uint8).data)
-        made[label_of(name)] = told.hexdigest()
+        made[name] = told.hexdigest()
     return made
 
 

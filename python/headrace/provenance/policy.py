@@ -40,13 +40,14 @@ def untag(frame: DataFrame, column: Any, tags: tuple[str, ...]) -> DataFrame:
     return frame_of({**frame._nodes, name: node}, frame._labels)
 
 
-def tags_of(nodes: dict[Any, _core.Node]) -> dict[Any, list[str]]:
-    """The tags of columns that have some."""
-    found = {
-        name: sorted({words for is_tag, words, _ in _core.marks_of(node) if is_tag})
-        for name, node in nodes.items()
-    }
-    return {name: each for name, each in found.items() if each}
+def tags_of(nodes: Iterable[tuple[Any, _core.Node]]) -> dict[Any, list[str]]:
+    """The tags of columns that have some; columns of one name have those of all."""
+    found: dict[Any, set[str]] = {}
+    for name, node in nodes:
+        found.setdefault(name, set()).update(
+            words for is_tag, words, _ in _core.marks_of(node) if is_tag
+        )
+    return {name: sorted(each) for name, each in found.items() if each}
 
 
 @overload

@@ -163,6 +163,7 @@ class RowIndex(Index):
     """The index of a frame without labels, tied to the row set that it counts.
 
     Filtered and sorted rows are numbered from 0 again, so their numbers are invalid elsewhere.
+    Pickled, it is an `Index` of plain numbers: the rows that it counts do not travel with it.
     """
 
     __slots__ = ("_domain",)
