@@ -44,6 +44,14 @@ def same_partition(ours: Any, theirs: Any) -> str:
     return "equal partitions, ours by frequency"
 
 
+def near_folds(ours: Any, theirs: Any) -> str:
+    """Folds are drawn by each side: encodings agree as means of random rows do."""
+    ours, theirs = np.asarray(ours).ravel(), np.asarray(theirs).ravel()
+    assert abs(ours.mean() - theirs.mean()) < 1e-3 and abs(ours.std() - theirs.std()) < 1e-3
+    assert np.abs(ours - theirs).mean() < 0.02
+    return "equal up to the folds that are drawn"
+
+
 def steps(bench: Bench, rows: int) -> None:
     """Fit and transform; the data are where each side has them."""
     theirs = visits(rows)
@@ -74,6 +82,26 @@ def steps(bench: Bench, rows: int) -> None:
         ],
         equal,
         24 * rows,
+        rows,
+    )
+    clicked = np.random.default_rng(3).random(rows) < 0.2
+    label = hr.Series(clicked)
+    hr.eval(label)
+    settings = {"target_type": "binary", "smooth": 20.0, "cv": 5}
+    bench.step(
+        "target encoding out of fold, strings",
+        lambda: hr.learn.TargetEncoder(**settings).fit_transform(ours[["word"]], label).to_numpy(),
+        [
+            Rival(
+                "scikit-learn",
+                lambda: preprocessing.TargetEncoder(**settings).fit_transform(
+                    theirs[["word"]], clicked
+                ),
+                4,
+            )
+        ],
+        near_folds,
+        20 * rows,
         rows,
     )
     groups = hr.learn.GroupStatistics("user", "spent", ["count", "mean", "std"])

@@ -184,9 +184,9 @@ class TargetEncoder(LevelEncoder):
             if self.random_state != "deprecated":
                 options["random_state"] = self.random_state
             stratified = self.target_type_ != "continuous"
-            cv = StratifiedKFold(cv, **options) if stratified else KFold(cv, **options)
-        else:
-            cv = check_cv(cv, y, classifier=False)
+            split = StratifiedKFold(cv, **options) if stratified else KFold(cv, **options)
+            return frozen(split.folds(np.zeros(rows, np.int8), y).astype(np.int32)), cv
+        cv = check_cv(cv, y, classifier=False)
         fold, nothing = np.full(rows, -1, np.int32), np.zeros(rows, np.int8)
         count = tested = 0
         for count, (train, test) in enumerate(split_places(cv, nothing, y, groups), 1):

@@ -58,7 +58,8 @@ def class_numbers(y: Any, *, seen: bool = False) -> tuple[Places, Places]:
     labels = Values("stratify", y if hasattr(y, "dtype") else np.asarray(y))
     found = labels.numbers(labels.levels()).to_numpy().astype(np.int64)
     if seen:
-        _, first = np.unique(found, return_index=True)
+        first = np.empty(found.max(initial=-1) + 1, np.int64)
+        first[found[::-1]] = np.arange(len(found))[::-1]  # the first row of a class is written last
         order = np.empty(len(first), np.int64)
         order[np.argsort(first)] = np.arange(len(first))
         found = order[found]
@@ -304,11 +305,14 @@ class StratifiedKFold(_Folds):
         # Rows sorted by class go round the folds, which decides how many each class gets in each.
         dealt = np.arange(len(classes)) % self.n_splits
         sorted_classes = np.repeat(np.arange(len(counts)), counts)
-        table = np.zeros((len(counts), self.n_splits), np.int64)
-        np.add.at(table, (sorted_classes, dealt), 1)
+        cells = sorted_classes * self.n_splits + dealt
+        size = len(counts) * self.n_splits
+        table = np.bincount(cells, minlength=size).reshape(-1, self.n_splits)
         made = np.empty(len(classes), np.int64)
         rng = default_rng(self.random_state) if self.shuffle else None
-        by_class = np.argsort(classes, kind="stable")
+        # NumPy sorts words of 16 bits by their bytes.
+        narrow = classes.astype(np.min_scalar_type(len(counts)))
+        by_class = np.argsort(narrow, kind="stable")
         for each, rows in enumerate(np.split(by_class, np.cumsum(counts)[:-1])):
             blocks = np.repeat(np.arange(self.n_splits), table[each])
             if rng is not None:
