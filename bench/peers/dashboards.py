@@ -230,6 +230,7 @@ def in_chromium(bench: Bench, frame: hr.DataFrame) -> None:
         for _ in range(bench.runs + 1):
             tab = running.new_page(viewport={"width": 1300, "height": 900})
             tab.goto("about:blank")
+            tab.wait_for_timeout(500)  # a browser that is open and idle
             begin = 1e3 * time.time()
             board = hr.plot.dashboard(frame, charts())
             tab.goto(board.show(open=False))
