@@ -90,8 +90,7 @@ function brief(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "missing";
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e7 || size < 1e-3)) return value.toExponential(2).replace("e+", "e");
-  if (Number.isInteger(value)) return grouped(value);
-  return String(Number(value.toPrecision(4)));
+  return grouped(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
 }
 
 function niceStep(span, wanted) {

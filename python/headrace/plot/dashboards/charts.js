@@ -83,8 +83,9 @@ function drawAcross(ctx, box, axis, words = axis.label) {
   const marks = axisTicks(axis, box.width);
   const wide = axis.kind === "key" ? box.width / Math.max(axis.labels.length, 1) : 80;
   for (const [at, each] of marks) {
-    const x = box.left + at * box.width;
-    if (axis.kind !== "key" || wide > 14) ctx.fillText(shortened(ctx, each, wide), x, base + 5);
+    if (axis.kind === "key" && wide <= 14) continue;
+    const shown = shortened(ctx, each, wide), most = box.left + box.width + 9 - ctx.measureText(shown).width / 2;
+    ctx.fillText(shown, Math.min(box.left + at * box.width, most), base + 5);
   }
   ctx.strokeRect(box.left, Math.round(base) + 0.5, box.width, 0);
   if (words) ctx.fillText(words, box.left + box.width / 2, base + 21);
