@@ -227,14 +227,19 @@ def test_too_many_connections_are_hung_up(board):
     counts(board)
 
 
-def test_random_requests_stop_nothing(board):
+def random_requests(board, number):
+    """Words of requests in random order, each row of them on a connection of its own."""
     rng = random.Random(0)
     port, token = parts(board)
     words = [b"GET", b"POST", b"/select", b"/cube", b" HTTP/1.1", b"\r\n", b"\r\n\r\n", b"Host: ",
              b"Content-Length: ", b"99999", b"0", b"{", b"\x00", b"\xff\xfe", token.encode(), b" ",
              f"127.0.0.1:{port}".encode(), b"X-Headrace-Token: ", b"A" * 70_000]  # fmt: skip
-    for _ in range(1500):
+    for _ in range(number):
         raw(board, b"".join(rng.choice(words) for _ in range(rng.randint(0, 20))))
+
+
+def test_random_requests_stop_nothing(board):
+    random_requests(board, 1500)
     _, arrays = counts(board)
     assert arrays[-1].tolist() == [1000]
 

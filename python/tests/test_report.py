@@ -191,6 +191,42 @@ def test_a_click_draws_the_row(page):
     assert middle == pytest.approx(max(where[0] * 500, 3 * RATE), abs=2)
 
 
+def test_a_brush_of_the_cloud_marks_the_series(page):
+    canvas = page.locator(".pair canvas")
+    canvas.scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    box = canvas.bounding_box()
+    corners = page.evaluate(
+        """() => { const v = page.sections.find(s => s.kind === "scatter").view;
+        v.reset(); v.draw();
+        return [v.toX(-0.5), v.toY(1), v.toX(1), v.toY(-1)]; }"""
+    )
+    page.keyboard.down("Shift")
+    page.mouse.move(box["x"] + corners[0], box["y"] + corners[1])
+    page.mouse.down()
+    page.mouse.move(box["x"] + corners[2], box["y"] + corners[3], steps=5)
+    page.mouse.up()
+    page.keyboard.up("Shift")
+    inside, marked, area = page.evaluate(
+        """() => { const v = page.sections.find(s => s.kind === "scatter").view;
+        const [[left, right], [low, high]] = v.area, inside = [];
+        v.x.forEach((x, i) => {
+          if (x >= left && x <= right && v.y[i] >= low && v.y[i] <= high) inside.push(v.at[i]);
+        });
+        return [inside, [...page.series.marks.at(-1).at], v.area]; }"""
+    )
+    np.testing.assert_allclose(area, [[-0.5, 1], [-1, 1]], atol=0.02)
+    assert marked == sorted(inside) and 100 < len(marked) < 400
+    page.get_by_role("button", name=f"Show {len(marked)} in the series").click()
+    page.wait_for_timeout(300)
+    page.get_by_role("button", name="next ›").first.click()
+    series = page.locator("canvas.plain").first
+    assert int(data_of(series, "sought")) in [int(row) for row in marked]
+    assert "brushed in Scatter" in page.locator("select").first.inner_text()
+    page.evaluate("page.series.mark('', [])")
+    assert "brushed" not in page.locator("select").first.inner_text()
+
+
 def test_theme_follows_and_switches(page):
     background = "getComputedStyle(document.body).backgroundColor"
     theme = page.evaluate("document.documentElement.dataset.theme")

@@ -175,6 +175,8 @@ class ScatterView {
     this.score = numbers(section.score);
     this.flag = section.flag ? numbers(section.flag) : null;
     this.at = numbers(section.at);
+    this.linked = Boolean(this.at && page.series);
+    this.area = null;  // what was brushed, as pairs of x and of y
     this.rows = codes ? new Rows(section, codes) : null;
     const sorted = Float64Array.from(this.score.filter((value) => !Number.isNaN(value))).sort();
     const part = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
@@ -197,7 +199,8 @@ class ScatterView {
     const legend = make("div", { class: "legend" },
       make("span", { class: "key" }, make("span", { text: `${this.section.score_name} ≤ ${brief(this.scale[0])}` }), ramp, make("span", { text: `≥ ${brief(this.scale[1])}${this.decades ? " (logarithmic)" : ""}` })),
       ...(this.flag ? [key({ kind: "ring", color: "ink" }, this.section.flag_name)] : []),
-      make("span", { text: "Wheel zooms, drag pans, double click resets, click draws." }));
+      make("span", { text: `Wheel zooms, drag pans, double click resets, click draws${this.linked ? ", Shift and drag marks in the series" : ""}.` }),
+      this.found = make("span"));
     this.root.append(make("div", { class: "pair" }, make("div", {}, this.canvas, legend), this.side));
     pansAndZooms(this.canvas, {
       move: (dx, dy) => this.shift(dx, dy),
@@ -205,7 +208,27 @@ class ScatterView {
       reset: () => { this.reset(); this.draw(); },
       hover: (x, y) => { this.canvas.style.cursor = this.nearest(x, y) >= 0 ? "pointer" : ""; },
       click: (x, y) => { const found = this.nearest(x, y); if (found >= 0) this.choose(found); },
+      brush: this.linked && ((from, to, done) => this.brush(from, to, done)),
     });
+  }
+
+  /** Marks in the series the rows of the points between two corners. */
+  brush(from, to, done) {
+    const ends = (k, value) => [from[k], to[k]].map(value).sort((a, b) => a - b);
+    this.area = [
+      ends(0, (x) => this.xs[0] + ((x - this.box.left) / this.box.width) * (this.xs[1] - this.xs[0])),
+      ends(1, (y) => this.ys[1] - ((y - this.box.top) / this.box.height) * (this.ys[1] - this.ys[0])),
+    ];
+    this.draw();
+    if (!done) return;
+    const [[left, right], [low, high]] = this.area;
+    const inside = this.order.filter((i) => this.x[i] >= left && this.x[i] <= right && this.y[i] >= low && this.y[i] <= high);
+    const rows = Float64Array.from(inside, (i) => this.at[i]).sort();
+    page.series.mark(`brushed in ${this.section.title}`, rows);
+    if (!rows.length) this.area = null;
+    const words = `Show ${grouped(rows.length)} in the series`;
+    this.found.replaceChildren(...(rows.length ? [make("button", { type: "button", text: words, onclick: () => page.series.goTo(rows[0]) })] : []));
+    this.draw();
   }
 
   reset() {
@@ -252,7 +275,7 @@ class ScatterView {
     const caption = [this.section.captions[i] ?? "", `${this.section.score_name} ${brief(this.score[i])}`, this.flag && this.flag[i] ? this.section.flag_name : ""];
     this.side.append(make("h3", { text: this.section.row_name }), make("p", { class: "caption", text: caption.filter(Boolean).join("\n") }));
     if (this.rows) this.side.append(this.rows.drawing(i, 330, 236, true), make("div", { class: "legend" }, ...this.rows.keys()));
-    if (this.at && page.series) this.side.append(make("div", { class: "legend" }, make("button", { type: "button", text: "Show it in the series", onclick: () => page.series.goTo(this.at[i]) })));
+    if (this.linked) this.side.append(make("div", { class: "legend" }, make("button", { type: "button", text: "Show it in the series", onclick: () => page.series.goTo(this.at[i]) })));
     this.side.dataset.chosen = i;
     this.draw();
   }
@@ -315,6 +338,14 @@ class ScatterView {
         ctx.stroke();
       }
       ctx.globalAlpha = 1;
+    }
+    if (this.area) {
+      const [[x0, x1], [y1, y0]] = [this.area[0].map((x) => this.toX(x)), this.area[1].map((y) => this.toY(y))];
+      ctx.fillStyle = color("signal-soft");
+      ctx.fillRect(x0, y0, x1 - x0, y1 - y0);
+      ctx.strokeStyle = color("ink");
+      ctx.lineWidth = 1;
+      ctx.strokeRect(x0, y0, x1 - x0, y1 - y0);
     }
     if (this.chosen >= 0) {
       const x = this.toX(this.x[this.chosen]);

@@ -208,9 +208,10 @@ function extent(lists) {
   return low <= high ? [low, high] : [0, 1];
 }
 
-/** Drag, wheel and double click on a canvas: what a view that pans and zooms is told. */
-function pansAndZooms(canvas, { move, zoom, reset, hover, click, leave }) {
+/** Drag, wheel and double click on a canvas: what a view that pans and zooms is told; with `brush` a drag with Shift too. */
+function pansAndZooms(canvas, { move, zoom, reset, hover, click, leave, brush }) {
   let last = null;
+  let corner = null;
   let travelled = 0;
   let calm = 0;
   const at = (event) => {
@@ -232,6 +233,7 @@ function pansAndZooms(canvas, { move, zoom, reset, hover, click, leave }) {
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button !== 0) return;
     last = at(event);
+    corner = brush && event.shiftKey ? last : null;
     travelled = 0;
     canvas.setPointerCapture(event.pointerId);
     canvas.classList.add("dragging");
@@ -240,14 +242,16 @@ function pansAndZooms(canvas, { move, zoom, reset, hover, click, leave }) {
     const here = at(event);
     if (last) {
       travelled += Math.hypot(here[0] - last[0], here[1] - last[1]);
-      if (travelled > 3) move(here[0] - last[0], here[1] - last[1]);
+      if (travelled > 3 && corner) brush(corner, here, false);
+      else if (travelled > 3) move(here[0] - last[0], here[1] - last[1]);
       last = here;
     }
     hover?.(here[0], here[1]);
   });
   const end = (event) => {
     if (last && travelled <= 3 && event.type === "pointerup") click?.(...at(event));
-    last = null;
+    else if (last && corner) brush(corner, last, true);
+    last = corner = null;
     canvas.classList.remove("dragging");
   };
   canvas.addEventListener("pointerup", end);

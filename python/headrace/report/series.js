@@ -52,6 +52,8 @@ class MinMaxPyramid {
   }
 }
 
+const markColor = (k) => KINDS[k % KINDS.length];
+
 class SeriesView {
   constructor(root, section, codes) {
     this.root = root;
@@ -101,11 +103,11 @@ class SeriesView {
         button("+", "Zoom in", () => this.zoomAt(0.4, 0.5)),
         button("−", "Zoom out", () => this.zoomAt(2.5, 0.5)),
         ...this.spans().map(([text, rows]) => button(text, `Show ${text}`, () => this.around((this.begin + this.end) / 2, rows))),
-        this.fitButton, this.caliperButton, ...this.seekers(), this.readout),
+        this.fitButton, this.caliperButton, this.seekPlace = make("span", { class: "inline" }, ...this.seekers()), this.readout),
       this.canvas, this.strip,
       make("div", { class: "legend" },
         key({ kind: "band", color: "signal" }, this.section.label + (this.section.unit ? ` [${this.section.unit}]` : "")),
-        ...this.marks.map((mark, i) => key({ kind: "triangle", color: KINDS[i] }, `${mark.name} (${grouped(mark.at.length)})`)),
+        this.keyPlace = make("span", { class: "inline" }, ...this.markKeys()),
         make("span", { text: this.section.legend })));
     pansAndZooms(this.canvas, {
       move: (dx) => this.measuring || this.show(this.begin - (dx * (this.end - this.begin)) / this.plot, null),
@@ -145,6 +147,20 @@ class SeriesView {
     const rate = this.section.rate;
     if (!rate) return [];
     return [["1 h", 3600], ["1 min", 60], ["10 s", 10], ["2 s", 2]].filter(([, s]) => s * rate < this.rows * 0.7).map(([text, s]) => [text, s * rate]);
+  }
+
+  markKeys() {
+    return this.marks.map((mark, i) => key({ kind: "triangle", color: markColor(i) }, `${mark.name} (${grouped(mark.at.length)})`));
+  }
+
+  /** Marks ascending rows that were brushed elsewhere, in place of those before; none takes them away. */
+  mark(name, rows) {
+    this.marks = this.marks.filter((mark) => !mark.brushed);
+    if (rows.length) this.marks.push({ name, at: rows, kinds: null, brushed: true });
+    this.sought = rows.length ? this.marks.length - 1 : Math.min(1, this.marks.length - 1);
+    this.seekPlace.replaceChildren(...this.seekers());
+    this.keyPlace.replaceChildren(...this.markKeys());
+    this.draw();
   }
 
   /** Which marks to go through, and the buttons that do. */
@@ -312,7 +328,7 @@ class SeriesView {
     this.marks.forEach((mark, k) => {
       const from = this.firstFrom(mark.at, this.begin);
       const to = this.firstFrom(mark.at, this.end);
-      ctx.fillStyle = color(KINDS[k]);
+      ctx.fillStyle = color(markColor(k));
       const y = top + 1 + 9 * k;
       const few = to - from <= this.plot / 14;
       if (!few) {
