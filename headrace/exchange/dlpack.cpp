@@ -115,11 +115,31 @@ DLManagedTensorVersioned* to_dlpack(const Tensor& tensor, bool copied) {
   return managed;
 }
 
-DLManagedTensor* to_dlpack_legacy(const Tensor& tensor, bool copied) {
-  if (!copied)
-    throw_error<ExchangeError>("__dlpack__", "DLPack before 1.0 cannot mark memory as read-only",
-                               {}, "ask with max_version=(1, 0), or with copy=True");
+DLManagedTensor* to_dlpack_legacy(const Tensor& tensor) {
   return export_tensor<DLManagedTensor>(tensor);
+}
+
+std::optional<Tensor> detached(Tensor& tensor) {
+  if (!tensor.is_contiguous() || !tensor.place().is_host()) return {};
+  const Dtype dtype = tensor.dtype();
+  const Shape shape = tensor.shape();
+  const int64_t offset = tensor.byte_offset();
+  auto held = std::make_unique<Buffer>(tensor.buffer());
+  tensor = Tensor();
+  try {
+    held->mutable_data();  // it knows whether this is the only handle, and ends eviction
+  } catch (const Error& error) {
+    tensor = Tensor(dtype, shape, *held, offset);
+    if (!dynamic_cast<const InternalError*>(&error)) throw;  // no room to bring the bytes back
+    return {};
+  }
+  const std::byte* const data = held->data();
+  const int64_t bytes = held->size_bytes();
+  Buffer foreign = Buffer::adopt(data, bytes, Owner{held.get(), [](void* last) noexcept {
+                                                      delete static_cast<Buffer*>(last);
+                                                    }});
+  (void)held.release();
+  return Tensor(dtype, shape, std::move(foreign), offset);
 }
 
 Tensor from_dlpack(std::string_view op, DLManagedTensorVersioned* managed, bool* writable) {

@@ -5,6 +5,7 @@
 #include "headrace/data/tensor.h"
 #include "headrace/exchange/dlpack_abi.h"
 
+#include <optional>
 #include <string_view>
 
 namespace hr {
@@ -14,9 +15,15 @@ namespace hr {
 /// alone, so it may write. Throws UnsupportedError for strings.
 HR_API DLManagedTensorVersioned* to_dlpack(const Tensor& tensor, bool copied = false);
 
-/// The older form has no read-only flag, so only a copy made for the consumer may leave in it.
-/// Throws ExchangeError otherwise.
-HR_API DLManagedTensor* to_dlpack_legacy(const Tensor& tensor, bool copied);
+/// The older form has no read-only flag: only for a copy made for the consumer, and for what
+/// `detached` gave.
+HR_API DLManagedTensor* to_dlpack_legacy(const Tensor& tensor);
+
+/// Hands the bytes of a tensor over for writing: the result is foreign memory for the engine, stays
+/// at its address and in memory, and may change at any time; `tensor` is empty then. Nothing, and
+/// `tensor` as it was, where somebody else holds the bytes or may not write them, and for other
+/// than contiguous tensors on the host.
+HR_API std::optional<Tensor> detached(Tensor& tensor);
 
 /// A tensor over the producer's memory: nothing is copied, and `*writable` tells whether the
 /// producer may still write. Calls the deleter when the tensor's last handle goes, also when it

@@ -7,6 +7,7 @@
 #include "headrace/exchange/array_interface.h"
 #include "headrace/exchange/protocol.h"
 #include "headrace/exchange/strided.h"
+#include "headrace/memory/budget/budget.h"
 #include "headrace/memory/log/ledger.h"
 
 #include <gtest/gtest.h>
@@ -52,13 +53,42 @@ TEST(Dlpack, NegativeAndZeroStrides) {
   clear_ledger();
 }
 
-TEST(Dlpack, LegacyNeedsACopy) {
-  const Tensor tensor = counting({4});
-  EXPECT_THROW(to_dlpack_legacy(tensor, false), ExchangeError);
+TEST(Dlpack, LegacyIsWritable) {
   bool writable = false;
-  const Tensor back = from_dlpack("from_dlpack", to_dlpack_legacy(tensor, true), &writable);
+  const Tensor back = from_dlpack("from_dlpack", to_dlpack_legacy(counting({4})), &writable);
   EXPECT_TRUE(writable);
   EXPECT_EQ(back.as<float>()[3], 3.0f);
+}
+
+TEST(Dlpack, OnlyTheOneHolderOfContiguousBytesHandsThemOver) {
+  Tensor tensor = counting({2, 3});
+  const std::byte* const data = tensor.data();
+  {
+    const Tensor view(TypeId::kFloat32, {3}, tensor.buffer(), 12);
+    EXPECT_FALSE(detached(tensor));
+    EXPECT_EQ(tensor.data(), data);
+    EXPECT_EQ(tensor.shape(), (Shape{2, 3}));
+  }
+  Tensor flipped(TypeId::kFloat32, {6}, {-1}, counting({6}).buffer(), 20);
+  EXPECT_FALSE(detached(flipped));
+  Tensor foreign(TypeId::kFloat32, {1}, Buffer::adopt("abc", 4, Owner{}));
+  EXPECT_FALSE(detached(foreign));
+
+  std::optional<Tensor> given = detached(tensor);
+  ASSERT_TRUE(given);
+  EXPECT_EQ(given->data(), data);
+  EXPECT_EQ(given->shape(), (Shape{2, 3}));
+  EXPECT_TRUE(given->buffer().is_foreign());
+  EXPECT_EQ(tensor.num_elements(), 0);
+  EXPECT_FALSE(detached(*given));
+
+  Tensor empty = counting({0});
+  EXPECT_TRUE(detached(empty));
+  Tensor large = counting({1 << 20});
+  large.buffer().seal();
+  const int64_t before = memory_statistics().used_bytes;
+  EXPECT_TRUE(detached(large));  // and dropped at once
+  EXPECT_EQ(memory_statistics().used_bytes, before - (int64_t{4} << 20));
 }
 
 int deleted = 0;

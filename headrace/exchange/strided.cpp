@@ -62,7 +62,7 @@ void require_array_form(std::string_view op, Dtype dtype) {
 }  // namespace
 
 Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape shape, Shape strides,
-                     Owner owner, Place place) {
+                     Owner owner, Place place, bool fresh) {
   const int64_t width = dtype.size_bytes();
   int64_t lowest = 0, highest = 0;
   const int64_t count = num_elements(shape);
@@ -84,7 +84,8 @@ Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape s
   const int64_t bytes =
       count == 0 ? 0 : checked_multiply(op, checked_add(op, highest - lowest, 1), width);
   const int64_t before = checked_multiply(op, lowest, width);
-  Buffer buffer = Buffer::adopt(static_cast<const std::byte*>(data) + before, bytes, owner, place);
+  Buffer buffer =
+      Buffer::adopt(static_cast<const std::byte*>(data) + before, bytes, owner, place, fresh);
   return Tensor(dtype, std::move(shape), std::move(strides), std::move(buffer), -before);
 }
 
@@ -185,10 +186,11 @@ Column column_of(std::string_view op, const Tensor& tensor) {
   return Column(TypeId::kBool, rows, std::move(buffer));
 }
 
-Tensor copy_of(std::string_view op, const Tensor& tensor) {
+Tensor copy_of(std::string_view op, const Tensor& tensor, std::string_view reason) {
   const int64_t width = tensor.dtype().size_bytes();
   const int64_t count = tensor.num_elements();
-  record_copy(op, "copy=True", count * width, true);
+  const bool asked = reason.empty();
+  record_copy(op, asked ? "copy=True" : reason, count * width, asked);
   Buffer buffer = Buffer::allocate(count * width);
   std::byte* out = buffer.mutable_data();
   if (tensor.is_contiguous()) {

@@ -13,10 +13,11 @@ namespace hr {
 
 /// A tensor over foreign memory at `place`; nothing is copied. `data` is element [0, 0, ...];
 /// `strides` count elements and may be negative or zero. The tensor is read-only whatever the owner
-/// may do. When it throws, `owner` has not been released: InvalidArgumentError for sizes that
-/// contradict each other, a missing or a misaligned pointer.
+/// may do; with `fresh` nobody else has the memory, so it may be handed on for writing. When it
+/// throws, `owner` has not been released: InvalidArgumentError for sizes that contradict each
+/// other, a missing or a misaligned pointer.
 HR_API Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape shape,
-                            Shape strides, Owner owner, Place place = host);
+                            Shape strides, Owner owner, Place place = host, bool fresh = false);
 
 /// The rows of a column as a one-dimensional tensor that array libraries understand: the same bytes
 /// for numbers and timestamps without nulls. Floats with nulls become NaN, timestamps with nulls
@@ -41,7 +42,8 @@ HR_API void fill_matrix(const std::vector<Column>& columns, Dtype dtype, std::by
 /// TypeMismatchError for other dimensions and for complex numbers.
 HR_API Column column_of(std::string_view op, const Tensor& tensor);
 
-/// A fresh row-major copy, for `copy=True`; the ledger shows it as asked for under `op`.
-HR_API Tensor copy_of(std::string_view op, const Tensor& tensor);
+/// A fresh row-major copy, for `copy=True`; the ledger shows it as asked for under `op`, or not
+/// asked for and with the `reason`.
+HR_API Tensor copy_of(std::string_view op, const Tensor& tensor, std::string_view reason = {});
 
 }  // namespace hr

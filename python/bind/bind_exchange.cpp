@@ -11,6 +11,9 @@
 #include "headrace/exchange/protocol.h"
 #include "headrace/exchange/strided.h"
 #include "headrace/exchange/structured_array.h"
+#include "headrace/plan/graph/detach.h"
+#include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/provenance.h"
 
 #include <memory>
 
@@ -195,6 +198,10 @@ nb::dict cuda_array_interface(const hr::Tensor& tensor) {
 
 namespace {
 
+bool is_legacy(nb::handle max_version) {
+  return max_version.is_none() || nb::cast<int64_t>(nb::object(nb::borrow(max_version)[0])) < 1;
+}
+
 // `stream` is the consumer's: a number of CUDA's, -1 for no order, None for the legacy one.
 nb::object dlpack_there(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,
                         nb::handle copy) {
@@ -203,11 +210,16 @@ nb::object dlpack_there(const hr::Tensor& tensor, nb::handle stream, nb::handle 
   const hr::DevicePin pin(tensor.buffer());
   const int64_t asked = stream.is_none() ? 1 : nb::cast<int64_t>(stream);
   if (asked != -1) hr::hand_over("__dlpack__", tensor.buffer(), reinterpret_cast<void*>(asked));
-  const bool versioned =
-      !max_version.is_none() && nb::cast<int64_t>(nb::object(nb::borrow(max_version)[0])) >= 1;
-  if (versioned) return dlpack_capsule_of(hr::to_dlpack(tensor, false), "dltensor_versioned");
+  if (!is_legacy(max_version))
+    return dlpack_capsule_of(hr::to_dlpack(tensor, false), "dltensor_versioned");
   // The older form cannot say read-only; those who ask for it know no better, as with CUDA arrays.
-  return dlpack_capsule_of(hr::to_dlpack_legacy(tensor, true), "dltensor");
+  return dlpack_capsule_of(hr::to_dlpack_legacy(tensor), "dltensor");
+}
+
+void check_dlpack_on_host(nb::handle stream, nb::handle dl_device) {
+  if (!stream.is_none()) refuse("host memory has no stream", "pass stream=None");
+  if (!dl_device.is_none() && !dl_device.equal(nb::make_tuple(hr::kDLCPU, 0)))
+    refuse("the data are in host memory", "pass dl_device=(1, 0) or None");
 }
 
 }  // namespace
@@ -215,18 +227,40 @@ nb::object dlpack_there(const hr::Tensor& tensor, nb::handle stream, nb::handle 
 nb::object dlpack_capsule(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,
                           nb::handle dl_device, nb::handle copy) {
   if (tensor.place().is_gpu()) return dlpack_there(tensor, stream, max_version, copy);
-  if (!stream.is_none()) refuse("host memory has no stream", "pass stream=None");
-  if (!dl_device.is_none() && !dl_device.equal(nb::make_tuple(hr::kDLCPU, 0)))
-    refuse("the data are in host memory", "pass dl_device=(1, 0) or None");
+  check_dlpack_on_host(stream, dl_device);
   const bool copied = !copy.is_none() && nb::cast<bool>(copy);
-  const bool versioned =
-      !max_version.is_none() && nb::cast<int64_t>(nb::object(nb::borrow(max_version)[0])) >= 1;
-  const hr::Tensor exported = copied ? hr::copy_of("__dlpack__", tensor) : tensor;
-  if (versioned) return dlpack_capsule_of(hr::to_dlpack(exported, copied), "dltensor_versioned");
-  return dlpack_capsule_of(hr::to_dlpack_legacy(exported, copied), "dltensor");
+  if (!is_legacy(max_version)) {
+    const hr::Tensor exported = copied ? hr::copy_of("__dlpack__", tensor) : tensor;
+    return dlpack_capsule_of(hr::to_dlpack(exported, copied), "dltensor_versioned");
+  }
+  if (!copied && !copy.is_none() && tensor.num_elements() > 0)
+    refuse("DLPack before 1.0 cannot mark memory as read-only; this is shared or not contiguous",
+           "ask with max_version=(1, 0), or with copy=None or copy=True");
+  const std::string_view reason = copied ? "" : "DLPack before 1.0 cannot mark memory as read-only";
+  return dlpack_capsule_of(hr::to_dlpack_legacy(hr::copy_of("__dlpack__", tensor, reason)),
+                           "dltensor");
 }
 
 namespace {
+
+// `__dlpack__` of a value of a plan. A writable export takes the value out of it where the caller
+// is the only one who has it.
+nb::object node_dlpack(nb::handle node, nb::handle stream, nb::handle max_version,
+                       nb::handle dl_device, nb::handle copy) {
+  auto& held = nb::cast<NodeHandle&>(node);
+  hr::check_export(*held.node);
+  // Held by the object that asks and by this call: no other object of Python has this node.
+  const bool has_one_owner = Py_REFCNT(node.ptr()) <= 2;
+  if (has_one_owner && is_legacy(max_version) && (copy.is_none() || !nb::cast<bool>(copy)) &&
+      hr::place_of(held.node->value()).is_host()) {
+    check_dlpack_on_host(stream, dl_device);
+    if (const std::optional<hr::Tensor> given = hr::detach(held.node))
+      return dlpack_capsule_of(hr::to_dlpack_legacy(*given), "dltensor");
+  }
+  return value_there(*held.node)
+      .attr("__dlpack__")("stream"_a = stream, "max_version"_a = max_version,
+                          "dl_device"_a = dl_device, "copy"_a = copy);
+}
 
 template <class T>
 nb::object schema_of(const T& data) {
@@ -295,6 +329,10 @@ void bind_exchange(nb::module_& m) {
   PyType_Spec source = {"headrace._core.BufferSource", 0, 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, source_slots};
   m.attr("BufferSource") = nb::steal(PyType_FromSpec(&source));
+  m.def("node_dlpack", node_dlpack, "node"_a, "stream"_a.none(), "max_version"_a.none(),
+        "dl_device"_a.none(), "copy"_a.none(),
+        nb::sig("def node_dlpack(node: Node, stream: object | None, max_version: object | None, "
+                "dl_device: object | None, copy: object | None) -> object"));
   m.def(
       "split_records",
       [](std::string_view op, uintptr_t address, int64_t rows, int64_t stride, int64_t record_bytes,

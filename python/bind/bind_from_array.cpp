@@ -38,9 +38,10 @@ hr::Shape element_strides(std::string_view op, const hr::Shape& bytes, int64_t w
 }
 
 hr::Tensor adopt_or_release(std::string_view op, hr::Dtype dtype, const void* data, hr::Shape shape,
-                            hr::Shape strides, hr::Owner owner) {
+                            hr::Shape strides, hr::Owner owner, bool fresh = false) {
   try {
-    return hr::adopt_strided(op, dtype, data, std::move(shape), std::move(strides), owner);
+    return hr::adopt_strided(op, dtype, data, std::move(shape), std::move(strides), owner, hr::host,
+                             fresh);
   } catch (...) {
     owner.release(owner.context);
     throw;
@@ -75,7 +76,7 @@ Adopted adopt_buffer(nb::handle object, std::string_view op) {
           writable};
 }
 
-Adopted adopt_interface(nb::handle object, nb::dict interface, std::string_view op) {
+Adopted adopt_interface(nb::handle object, nb::dict interface, std::string_view op, bool fresh) {
   const nb::object data = interface["data"];
   if (interface.contains("mask") && !nb::object(interface["mask"]).is_none())
     hr::throw_error<hr::UnsupportedError>(op, "masked arrays are not supported", {},
@@ -91,17 +92,18 @@ Adopted adopt_interface(nb::handle object, nb::dict interface, std::string_view 
   // NumPy's scalars show a temporary array that only the dictionary keeps.
   const nb::tuple owners = nb::make_tuple(object, interface);
   return {adopt_or_release(op, dtype, reinterpret_cast<const void*>(address), std::move(shape),
-                           std::move(strides), python_owner(owners)),
+                           std::move(strides), python_owner(owners), fresh),
           !read_only && !interface.contains("__ref")};
 }
 
-/// NumPy arrays and whatever has `__array_interface__` or the buffer protocol.
-nb::tuple from_array(nb::handle object, std::string_view op) {
+/// NumPy arrays and whatever has `__array_interface__` or the buffer protocol; `fresh`: an array
+/// that was made for this call, so nobody else has its memory.
+nb::tuple from_array(nb::handle object, std::string_view op, bool fresh) {
   drain_releases();
   Adopted adopted = nb::hasattr(object, "__array_interface__")
-                        ? adopt_interface(object, object.attr("__array_interface__"), op)
+                        ? adopt_interface(object, object.attr("__array_interface__"), op, fresh)
                         : adopt_buffer(object, op);
-  return nb::make_tuple(std::move(adopted.tensor), adopted.writable);
+  return nb::make_tuple(std::move(adopted.tensor), adopted.writable && !fresh);
 }
 
 template <class Managed>
@@ -231,8 +233,9 @@ std::optional<NodeHandle> matrix_of(const std::vector<hr::NodePtr>& nodes, std::
 }  // namespace
 
 void bind_from_array(nb::module_& m) {
-  m.def("from_array", from_array, "object"_a, "op"_a,
-        nb::sig("def from_array(object: object, op: str) -> tuple[Tensor, bool]"));
+  m.def("from_array", from_array, "object"_a, "op"_a, "fresh"_a = false,
+        nb::sig("def from_array(object: object, op: str, fresh: bool = False) "
+                "-> tuple[Tensor, bool]"));
   m.def("from_dlpack", from_dlpack, "object"_a, "op"_a,
         nb::sig("def from_dlpack(object: object, op: str) -> tuple[Tensor, bool]"));
   nb::class_<hr::ArrowColumns>(m, "ArrowColumns")

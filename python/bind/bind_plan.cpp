@@ -99,11 +99,14 @@ nb::object row_value(const hr::Node& node, int64_t row) {
   return python_element(std::get<hr::Column>(hr::to_place(column.slice(at, 1), hr::host)), 0);
 }
 
-// The value where it is.
+}  // namespace
+
 nb::object value_there(const hr::Node& node) {
   hr::check_export(node);
   return hr::place_of(node.value()).is_host() ? node_value(node) : python_value(node.value());
 }
+
+namespace {
 
 std::vector<std::tuple<bool, std::string, std::string>> listed(const std::vector<hr::Mark>& marks) {
   std::vector<std::tuple<bool, std::string, std::string>> made;

@@ -28,6 +28,9 @@ inline std::pair<int32_t, int32_t> dlpack_device(hr::Place place) {
 nb::object dlpack_capsule(const hr::Tensor& tensor, nb::handle stream, nb::handle max_version,
                           nb::handle dl_device, nb::handle copy);
 
+/// A node's value where it is, for other libraries.
+nb::object value_there(const hr::Node& node);
+
 nb::object arrow_schema(const hr::Column& column);
 nb::object arrow_schema(const hr::Table& table);
 nb::tuple arrow_array(const hr::Column& column);

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import copy
+import ctypes
 import datetime as dt
 import gc
 import math
@@ -253,12 +255,89 @@ def test_dlpack_is_versioned_and_read_only() -> None:
     assert x.tolist()[0] == 0
 
 
-def test_dlpack_without_a_read_only_flag_is_refused() -> None:
-    x = hr.asarray(numbers())
-    for keywords in ({}, {"max_version": None}, {"max_version": (0, 8)}):
-        with pytest.raises(hr.ExchangeError, match=r"copy=True|max_version"):
-            x.__dlpack__(**keywords)
-    assert '"dltensor"' in repr(x.__dlpack__(copy=True))
+class Legacy:
+    """An array as JAX and TensorFlow ask for it, by DLPack before 1.0."""
+
+    def __init__(self, array: Any, copy: bool | None = None) -> None:
+        self.array, self.copy = array, copy
+
+    def __dlpack__(self, **_: Any) -> Any:
+        return self.array.__dlpack__(copy=self.copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+def write_first(view: np.ndarray, value: float) -> None:
+    """Write the first number of an array that NumPy takes for read-only."""
+    ctypes.cast(view.ctypes.data, ctypes.POINTER(ctypes.c_double))[0] = value
+
+
+def test_a_writable_export_leaves_the_plan() -> None:
+    x = hr.asarray(np.arange(100.0)) + 1
+    before = x * 2
+    hr.eval(x, before)
+    at = address(x)
+    view = np.from_dlpack(Legacy(x, copy=False))
+    assert view.ctypes.data == address(x) == at
+    negated = -x
+    write_first(view, 50.0)
+    assert x.tolist()[0] == (x + 0).tolist()[0] == 50.0
+    assert before.tolist()[0] == 2.0
+    assert negated.tolist()[0] == -1.0
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [lambda x: x[2:], copy.copy, lambda x: x + 1, hr.Series, np.asarray, memoryview],
+    ids=["view", "copy", "plan", "series", "numpy", "buffer"],
+)
+def test_memory_that_others_hold_is_not_exported_for_writing(hold: Any) -> None:
+    x = hr.asarray(np.arange(100.0)) + 1
+    hr.eval(x)
+    held = hold(x)
+    with pytest.raises(hr.ExchangeError, match="copy=True"):
+        x.__dlpack__(copy=False)
+    with hr.no_copies(), pytest.raises(hr.InvalidArgumentError, match="no_copies"):
+        x.__dlpack__()
+    hr.memory.ledger().clear()
+    view = np.from_dlpack(Legacy(x))
+    assert [(e.op, e.bytes, e.asked) for e in hr.memory.ledger()] == [("__dlpack__", 800, False)]
+    write_first(view, 50.0)
+    assert x.tolist()[0] == 1.0
+    del held
+    assert np.from_dlpack(Legacy(x, copy=False)).ctypes.data == address(x)
+
+
+def test_memory_of_others_is_not_exported_for_writing() -> None:
+    n = np.arange(100.0)
+    # Of NumPy; rows that repeat; not contiguous.
+    for x in (hr.asarray(n), hr.ones((3, 4)), hr.asarray([1.0, 2.0])[::-1]):
+        with pytest.raises(hr.ExchangeError, match="copy=True"):
+            x.__dlpack__(copy=False)
+    assert '"dltensor"' in repr(hr.zeros((2, 0), "int8").__dlpack__(copy=False))  # nothing to write
+    x = hr.asarray(n)
+    for keywords in ({}, {"max_version": None}, {"max_version": (0, 8)}, {"copy": True}):
+        assert '"dltensor"' in repr(x.__dlpack__(**keywords))
+    with pytest.raises(hr.ExchangeError, match="stream=None"):
+        x.__dlpack__(stream=1)
+
+
+def test_an_exported_array_stays_in_memory_under_a_limit() -> None:
+    with hr.memory.limit("64 MB"):
+        x = hr.asarray(np.arange(1e6)) + 1
+        hr.eval(x)
+        view = np.from_dlpack(Legacy(x, copy=False))
+        del x
+        for _ in range(4):
+            hr.eval(hr.asarray(np.arange(4e6)) * 2)
+        assert view[0] == 1.0
+        assert view[-1] == 1e6
+
+
+def test_memory_of_lists_can_be_exported_for_writing() -> None:
+    for x in (hr.asarray([1.0, 2.0]), hr.asarray([[True], [False]]), hr.array_api.asarray([1, 2])):
+        assert np.from_dlpack(Legacy(x, copy=False)).tolist() == x.tolist()
 
 
 def test_dlpack_refuses_streams_and_other_devices() -> None:

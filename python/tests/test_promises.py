@@ -25,10 +25,6 @@ later = pytest.mark.xfail(strict=True, reason="a part of a later issue")
 gpu = pytest.mark.gpu
 
 
-def not_yet(case):
-    return pytest.param(case, marks=later)
-
-
 def has_gpu():
     try:
         with hr.device("cuda"):
@@ -379,7 +375,9 @@ def to_pyarrow(x):
 
 
 def to_jax(x):
-    made = pytest.importorskip("jax").dlpack.from_dlpack(x)
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)  # else it copies to float32
+    made = jax.dlpack.from_dlpack(x)
     return made.unsafe_buffer_pointer(), made.tolist()
 
 
@@ -409,8 +407,8 @@ TARGETS = [
     to_torch,
     to_pyarrow,
     to_polars,
-    not_yet(to_jax),
-    not_yet(to_tensorflow),
+    to_jax,
+    to_tensorflow,
 ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from headrace.array import create, layout
 from headrace.array.construct import asarray as _asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.interop.exchange import fresh_array
 from headrace.interop.exchange import from_dlpack as _from_dlpack
 from headrace.lazy.handle import Deferred, array_of, is_array
 
@@ -43,13 +44,14 @@ def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = N
     if isinstance(obj, list | tuple):
         if copy is False:
             raise InvalidArgumentError("asarray: a list has no memory to share; use copy=None")
-        made = _asarray(np.asarray(_nested(obj), word))
+        made = fresh_array(np.asarray(_nested(obj), word))
     else:
         if isinstance(obj, int) and not isinstance(obj, bool) and word is None and obj >= 1 << 63:
             word = "uint64"
-        made = _asarray(np.asarray(obj, word) if isinstance(obj, int | float | complex) else obj)
-        if copy and not isinstance(obj, Deferred | int | float | complex):
-            made = _asarray(np.array(made.to_numpy()))
+        is_number = isinstance(obj, int | float | complex)
+        made = fresh_array(np.asarray(obj, word)) if is_number else _asarray(obj)
+        if copy and not is_number and not isinstance(obj, Deferred):
+            made = fresh_array(np.array(made.to_numpy()))
     if word is not None and str(made.dtype) != word:
         if copy is False:
             raise InvalidArgumentError(
@@ -71,7 +73,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> Array:
     if copy:
         import numpy as np
 
-        made = _asarray(np.array(made.to_numpy()))
+        made = fresh_array(np.array(made.to_numpy()))
     return _there(made, device)
 
 

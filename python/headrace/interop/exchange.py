@@ -119,7 +119,12 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
             f"asarray: expected numbers or bools: type={type(values).__name__!r}; use a "
             "Series for strings and for values with None"
         )
-    return _core.from_array(array, "asarray")[0], False
+    return _core.from_array(array, "asarray", fresh=not hasattr(values, "__array__"))
+
+
+def fresh_array(values: Any) -> Array:
+    """An array over memory of NumPy that was just made, so nobody else has it."""
+    return array_of(_core.data(_core.from_array(values, "asarray", fresh=True)[0]))
 
 
 def _days(values: Any) -> bool:

@@ -152,9 +152,8 @@ class Deferred(Operators, _core.BufferSource):
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        return self._value_there().__dlpack__(
-            stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
-        )
+        _core.force([self._node])
+        return _core.node_dlpack(self._node, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._value_there().__dlpack_device__()
