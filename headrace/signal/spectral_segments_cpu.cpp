@@ -13,12 +13,6 @@ namespace hr::cpu {
 
 namespace {
 
-template <class T>
-Buffer allocate(int64_t count) {
-  return Buffer::allocate(
-      checked_multiply("spectral_segments", count, static_cast<int64_t>(sizeof(T))));
-}
-
 /// Takes the trend from `count` samples of `lanes` sequences, the next of each `pitch` further on,
 /// and multiplies them by the window. Sums are cut into blocks, so that long ones stay exact.
 template <class T, int64_t lanes>
@@ -94,7 +88,7 @@ class SegmentsJob {
   void run() const {
     Buffer sums;
     const int64_t size = terms_ * values_;
-    if (options_.mean) sums = allocate<T>(rows_ * tasks_ * size);
+    if (options_.mean) sums = room_for<T>(rows_ * tasks_ * size);
     T* partial = options_.mean ? sums.mutable_as<T>() : nullptr;
     const auto run_part = [&](int64_t task) {
       const int64_t begin = task % tasks_ * part_;
@@ -136,7 +130,7 @@ class SegmentsJob {
     const int64_t size = 2 * plan_->n;
     const bool alone = plan_->n < kLongSegment;
     const int64_t pairs = std::max(size, 2 * terms_);
-    Buffer work = allocate<T>((y_ ? 3 : 2) * pairs + (alone ? row_work(*plan_) : 0));
+    Buffer work = room_for<T>((y_ ? 3 : 2) * pairs + (alone ? row_work(*plan_) : 0));
     T* samples = work.mutable_as<T>();
     T* x = samples + pairs;
     T* y = y_ ? x + pairs : nullptr;
@@ -231,7 +225,7 @@ class SegmentsJob {
     const int64_t blocks = (std::max(lane_blocks(*plan_), terms_) + 1) * kBlock<T>;
     const int64_t copies = B * length_ * parts_;
     const int64_t sums = partial ? terms_ * values_ * B : 0;
-    Buffer work = allocate<T>((y_ ? 4 : 2) * blocks + copies + terms_ * kBlock<T> + sums);
+    Buffer work = room_for<T>((y_ ? 4 : 2) * blocks + copies + terms_ * kBlock<T> + sums);
     T* a = work.mutable_as<T>();
     T* rows = a + (y_ ? 4 : 2) * blocks;
     T* products = rows + copies;

@@ -48,11 +48,6 @@ class SynthesisJob {
  private:
   static constexpr int64_t kLongSegment = int64_t{1} << 18;  // which all workers share
 
-  static Buffer allocate(int64_t count) {
-    return Buffer::allocate(
-        checked_multiply("spectral_synthesis", count, static_cast<int64_t>(sizeof(T))));
-  }
-
   /// Samples [begin, end) of a row of the result.
   void run_stretch(int64_t row, int64_t begin, int64_t end) const {
     constexpr int64_t B = kLanes<T>;
@@ -64,7 +59,7 @@ class SynthesisJob {
     const int64_t blocks = (std::max(lane_blocks(*plan_), terms_) + 1) * kBlock<T>;
     const int64_t scratch =
         side_by_side_ ? 2 * blocks + 2 * B * terms_ : 2 * pairs + (alone ? row_work(*plan_) : 0);
-    Buffer work = allocate(end - begin + batch * options_.n * parts_ + scratch);
+    Buffer work = room_for<T>(end - begin + batch * options_.n * parts_ + scratch);
     T* norms = work.mutable_as<T>();
     T* samples = norms + (end - begin);
     T* rest = samples + batch * options_.n * parts_;
