@@ -332,7 +332,7 @@ def einsum(subscripts: str, /, *operands: Any) -> Array:
         if arrow and "..." not in right:
             raise _unfit(subscripts, arrays)
         names, unnamed, arrays = _spell_out(subscripts, names, arrays)
-        right = right.replace("...", unnamed, 1)
+    right = right.replace("...", unnamed, 1)
     inputs = ",".join(names)
     once = sorted(n for n in {*inputs} - {",", *unnamed} if inputs.count(n) == 1)
     result = right if arrow else unnamed + "".join(once)
