@@ -146,6 +146,49 @@ def test_ufuncs(ufunc: Any) -> None:
                     compare(ufunc.outer, args)
 
 
+LINES = [{}, {"n": 5}, {"n": 12, "norm": "ortho"}, {"axis": 0, "norm": "forward"}]
+SEVERAL = [{}, {"axes": (0,)}, {"s": (3, -1), "axes": (1, 0)}, {"norm": "ortho"}]
+TRANSFORMS = {
+    **{name: LINES for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
+    **{name: SEVERAL for name in ("fftn", "ifftn", "rfftn", "irfftn")},
+    **{name: [{}, {"s": (3, 5)}] for name in ("fft2", "ifft2", "rfft2", "irfft2")},
+    **{name: [{}, {"axes": 0}] for name in ("fftshift", "ifftshift")},
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+@pytest.mark.filterwarnings("ignore")
+def test_transforms_are_our_own(name: str) -> None:
+    transform = getattr(np.fft, name)
+    cube = np.random.default_rng(1).normal(size=(4, 5, 6))
+    calls = list(TRANSFORMS[name])
+    if name in ("fftn", "ifftn", "rfftn", "irfftn"):
+        calls.append({"axes": (-1, 0, 0)})
+    for x in (cube, cube[0], cube.astype("float32"), (cube * 9).astype("int64")):
+        for options in calls:
+            wanted = transform(x, **options)
+            with hr.strict():
+                got = transform(ours(x), **options)
+            assert type(got) is hr.Array
+            assert got.dtype == wanted.dtype
+            near = 1e-5 if wanted.dtype in ("float32", "complex64") else 1e-12
+            np.testing.assert_allclose(got.to_numpy(), wanted, atol=near)
+
+
+def test_transforms_refuse_as_numpy() -> None:
+    for call in (
+        lambda x: np.fft.hfft(x, norm="none"),
+        lambda x: np.fft.fft(x, n=0),
+        lambda x: np.fft.rfftn(x, axes=()),
+        lambda x: np.fft.irfftn(x, axes=()),
+        lambda x: np.fft.fft(x, axis=3),
+    ):
+        with pytest.raises((ValueError, IndexError)):
+            call(LINE)
+        with pytest.raises((ValueError, IndexError)):
+            call(ours(LINE))
+
+
 def test_a_result_that_numpy_made_is_listed() -> None:
     x = ours(LINE)
     made = np.percentile(x, [20, 50])

@@ -10,6 +10,7 @@ from headrace.array import complex_numbers, create, layout, order
 from headrace.array.axis_reductions import cumulative, reduce_axes
 from headrace.array.construct import asarray
 from headrace.array.numpy_results import as_ours
+from headrace.array.numpy_transforms import TRANSFORMS
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.numpy_fallback import through_numpy
 from headrace.linalg import matmul
@@ -282,6 +283,7 @@ WRITERS = ("copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask
 
 #: NumPy's functions of arrays alone; other parameters than these ask NumPy instead.
 ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **TRANSFORMS,
     "concatenate": _concatenate,
     "stack": _stack,
     "vstack": _vertical,

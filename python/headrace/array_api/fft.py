@@ -89,6 +89,13 @@ def _sizes(op: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
     return list(zip(places, sizes, strict=True))
 
 
+def _at_least_one(op: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
+    found = _sizes(op, x, s, axes)
+    if not found:
+        raise InvalidArgumentError(f"{op}: there is no axis to transform: axes={axes}; name one")
+    return found
+
+
 def fft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Array:
     """The transform along an axis.
 
@@ -149,7 +156,9 @@ def rfftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backward
     >>> hr.array_api.fft.rfftn(hr.asarray([[1.0]])).tolist()
     [[(1+0j)]]
     """
-    *others, (axis, n) = _sizes("rfftn", x, s, axes)
+    *others, (axis, n) = _at_least_one("rfftn", x, s, axes)
+    # Equal axes have the length that they begin with, as in NumPy.
+    others = [(each, x.shape[each] if size is None else size) for each, size in others]
     return _over_axes(rfft(x, n=n, axis=axis, norm=norm), others, False, norm)
 
 
@@ -159,7 +168,7 @@ def irfftn(x: Any, /, *, s: Axes = None, axes: Axes = None, norm: Any = "backwar
     >>> hr.array_api.fft.irfftn(hr.asarray([[2 + 0j, 0j]])).tolist()
     [[1.0, 1.0]]
     """
-    *others, (axis, n) = _sizes("irfftn", x, s, axes)
+    *others, (axis, n) = _at_least_one("irfftn", x, s, axes)
     others.reverse()  # equal axes in their order, as NumPy
     return irfft(_over_axes(x, others, True, norm), n=n, axis=axis, norm=norm)
 
@@ -170,7 +179,7 @@ def hfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backwa
     >>> hr.array_api.fft.hfft(hr.asarray([1 + 0j, 0j])).tolist()
     [1.0, 1.0]
     """
-    return irfft(conj(x), n=n, axis=axis, norm=_OTHER_WAY[norm])
+    return irfft(conj(x), n=n, axis=axis, norm=_OTHER_WAY.get(norm, norm))
 
 
 def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Array:
@@ -179,7 +188,7 @@ def ihfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: Any = "backw
     >>> hr.array_api.fft.ihfft(hr.asarray([1.0, 1.0])).shape
     (2,)
     """
-    return conj(rfft(x, n=n, axis=axis, norm=_OTHER_WAY[norm]))
+    return conj(rfft(x, n=n, axis=axis, norm=_OTHER_WAY.get(norm, norm)))
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Array:
