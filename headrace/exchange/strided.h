@@ -13,7 +13,7 @@ namespace hr {
 
 /// A tensor over foreign memory at `place`; nothing is copied. `data` is element [0, 0, ...];
 /// `strides` count elements and may be negative or zero. The tensor is read-only whatever the owner
-/// may do; with `fresh` nobody else has the memory, so it may be handed on for writing. When it
+/// may do; with `fresh` the memory has no other owner, so it may be handed on for writing. When it
 /// throws, `owner` has not been released: InvalidArgumentError for sizes that contradict each
 /// other, a missing or a misaligned pointer.
 HR_API Tensor adopt_strided(std::string_view op, Dtype dtype, const void* data, Shape shape,

@@ -97,7 +97,7 @@ Adopted adopt_interface(nb::handle object, nb::dict interface, std::string_view 
 }
 
 /// NumPy arrays and whatever has `__array_interface__` or the buffer protocol; `fresh`: an array
-/// that was made for this call, so nobody else has its memory.
+/// that was made for this call, whose memory has no other owner.
 nb::tuple from_array(nb::handle object, std::string_view op, bool fresh) {
   drain_releases();
   Adopted adopted = nb::hasattr(object, "__array_interface__")

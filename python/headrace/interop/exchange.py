@@ -123,7 +123,7 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
 
 
 def fresh_array(values: Any) -> Array:
-    """An array over memory of NumPy that was just made, so nobody else has it."""
+    """An array over memory of NumPy that was just made and has no other owner."""
     return array_of(_core.data(_core.from_array(values, "asarray", fresh=True)[0]))
 
 
