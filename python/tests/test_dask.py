@@ -15,7 +15,7 @@ import headrace as hr
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
 import headrace.dask  # noqa: E402
-from headrace.dask import dispatch, readers, transport  # noqa: E402
+from headrace.dask import bundles, dispatch, readers, transport  # noqa: E402
 from headrace.interop.sharing import in_own_memory  # noqa: E402
 
 #: Of 0, 1 and -1: workers of other versions and machines must agree.
@@ -225,6 +225,25 @@ def test_a_shuffle_in_bundles_moves_each_row_once(rows, partitions):
     for part in few:  # rows of a source keep their order
         numbers = [number for number in part.index.to_list() if number < len(frame) // 7]
         assert numbers == sorted(numbers)
+
+
+def test_a_bundle_larger_than_the_limit():
+    rows, size = 200_000, 4
+    rng = np.random.default_rng(3)
+    pieces = []
+    for source in range(6):
+        frame = hr.DataFrame({"n": np.arange(rows) + source * rows, "x": rng.random(rows)})
+        hr.eval(frame)
+        pieces.append((frame, [rows // size * (place + 1) for place in range(size)]))
+
+    def sums():
+        made = bundles._joined(pieces, True)
+        return [(len(part), part.n.sum().item(), part.x.sum().item()) for part in made]
+
+    whole = sums()
+    with hr.memory.limit(6 * rows * 16 // 4):
+        assert sums() == whole
+        assert hr.memory.stats().used_bytes <= hr.memory.stats().limit_bytes
 
 
 def test_shuffles_take_few_tasks():
