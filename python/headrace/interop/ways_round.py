@@ -104,6 +104,7 @@ _WAYS = {
     "read_clipboard read_hdf read_orc read_sas read_spss read_stata read_xml read_iceberg": (
         "use hr.from_pandas(pandas.{}(...))"
     ),
+    "read_avro": "use hr.from_arrow(polars.read_avro(...))",
     "set_eng_float_format": "use hr.set_option('display.float_format', ...)",
     "describe_option": "use help(hr.set_option)",
     "show_versions": "use hr.info()",
