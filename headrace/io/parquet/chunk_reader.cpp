@@ -40,19 +40,32 @@ StringView view_of(std::string_view text, uint32_t buffer, uint64_t offset) {
   return view;
 }
 
+// What a string of at most 12 bytes has of eight and of four more, by its size.
+struct InlineMask {
+  uint64_t first;
+  uint32_t last;
+};
+
+constexpr std::array<InlineMask, 13> kInlineMasks = [] {
+  std::array<InlineMask, 13> masks{};
+  for (uint32_t size = 0; size < masks.size(); ++size) {
+    masks[size].first = size < 8 ? (uint64_t{1} << 8 * size) - 1 : ~uint64_t{0};
+    const uint32_t rest = size < 8 ? 0 : size - 8;
+    masks[size].last = static_cast<uint32_t>((uint64_t{1} << 8 * rest) - 1);
+  }
+  return masks;
+}();
+
 // Writes the view of a string of at most 12 bytes, of which 12 can be read: as two words, since
 // what was stored in parts is slow to load as a whole.
 void put_inline_view(const char* text, uint32_t size, std::byte* out) {
   static_assert(std::endian::native == std::endian::little);
-  constexpr auto kLow = [](uint32_t bytes) {  // ones in this number of bytes
-    return bytes >= 8 ? ~uint64_t{0} : (uint64_t{1} << 8 * bytes) - 1;
-  };
   uint64_t first;
   uint32_t last;
   std::memcpy(&first, text, sizeof first);
   std::memcpy(&last, text + 8, sizeof last);
-  first &= kLow(size);
-  last &= static_cast<uint32_t>(kLow(size > 8 ? size - 8 : 0));
+  first &= kInlineMasks[size].first;
+  last &= kInlineMasks[size].last;
   const uint64_t low = size | first << 32, high = first >> 32 | uint64_t{last} << 32;
   std::memcpy(out, &low, sizeof low);
   std::memcpy(out + 8, &high, sizeof high);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/io/parquet/text_writer.h"
 
+#include "headrace/algo/select/gather.h"
+#include "headrace/algo/sort/sort.h"
 #include "headrace/base/error.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/data/string_reader.h"
@@ -47,35 +49,16 @@ std::string above(std::string text) {
   return text;
 }
 
-// Strings as numbers of the same order, but for those that are equal as numbers: eight characters
-// behind what all begin with.
-class TextOrder {
- public:
-  explicit TextOrder(const Column& texts) {
-    const StringReader reader(texts);
-    const int64_t count = texts.num_rows();
-    size_t common = count > 0 ? reader[0].size() : 0;
-    for (int64_t i = 1; i < count && common > 0; ++i) {
-      const std::string_view a = reader[0], b = reader[i];
-      const size_t most = std::min(common, b.size());
-      common = 0;
-      while (common < most && a[common] == b[common]) ++common;
-    }
-    keys_ = Buffer::allocate(8 * count);
-    auto* const keys = keys_.mutable_as<uint64_t>();
-    for (int64_t i = 0; i < count; ++i) {
-      const std::string_view text = reader[i].substr(common);
-      uint64_t key = 0;
-      if (!text.empty()) std::memcpy(&key, text.data(), std::min<size_t>(text.size(), 8));
-      static_assert(std::endian::native == std::endian::little);
-      keys[i] = __builtin_bswap64(key);
-    }
+// Rows of strings in their order, and of each row its place there.
+struct TextRanks {
+  explicit TextRanks(const Column& texts)
+      : order(argsort({texts}, {SortOrder{}})), ranks(Buffer::allocate(4 * texts.num_rows())) {
+    for (int64_t rank = 0; rank < texts.num_rows(); ++rank)
+      ranks.mutable_as<uint32_t>()[order.as<int64_t>()[rank]] = static_cast<uint32_t>(rank);
   }
 
-  const uint64_t* keys() const { return keys_.as<uint64_t>(); }
-
- private:
-  Buffer keys_;
+  Tensor order;
+  Buffer ranks;
 };
 
 class TextWriter final : public ValueWriter {
@@ -84,13 +67,14 @@ class TextWriter final : public ValueWriter {
     if (column.dtype().is_category()) {
       entries_ = column.dictionary()->values();
       codes_ = reinterpret_cast<const uint32_t*>(column.values<int32_t>().data());
+      ranks_.emplace(*entries_);
     } else {
       texts_.emplace(column);
       if (count_ > 0) choose();
     }
-    if (codes_) bytes_per_value_ = index_bits(entries_->num_rows()) / 8.0;
-    if (codes_) order_.emplace(*entries_);
-    if (codes_) texts_.emplace(*entries_);
+    if (!codes_) return;
+    bytes_per_value_ = index_bits(entries_->num_rows()) / 8.0;
+    texts_.emplace(*entries_);
   }
 
   Encoding encoding() const override {
@@ -185,9 +169,16 @@ class TextWriter final : public ValueWriter {
       begin = end;
     }
     if (!is_worth(builder.size())) return;
-    entries_ = builder.values();
+    sort_entries(builder.values(), codes);
     made_ = std::move(made);
     codes_ = made_.as<uint32_t>();
+  }
+
+  // Codecs make sorted entries smaller, and unpack them sooner: neighbours begin alike.
+  void sort_entries(const Column& found, uint32_t* codes) {
+    const TextRanks ranks(found);
+    entries_ = gather(found, ranks.order);
+    for (int64_t i = 0; i < count_; ++i) codes[i] = ranks.ranks.as<uint32_t>()[codes[i]];
   }
 
   void add_block(DictionaryBuilder& builder, int64_t begin, int64_t end, uint32_t* codes) const {
@@ -213,19 +204,16 @@ class TextWriter final : public ValueWriter {
   };
 
   Ends coded_bounds(int64_t begin, int64_t end) const {
-    const uint64_t* const keys = order_->keys();
-    uint32_t least = codes_[begin], most = least;
-    for (int64_t i = begin + 1; i < end; ++i) {
-      const uint32_t code = codes_[i];
-      const uint64_t key = keys[code];
-      if (key < keys[least] ||
-          (key == keys[least] && code != least && (*texts_)[code] < (*texts_)[least]))
-        least = code;
-      if (key > keys[most] ||
-          (key == keys[most] && code != most && (*texts_)[code] > (*texts_)[most]))
-        most = code;
+    const uint32_t* const ranks = ranks_ ? ranks_->ranks.as<uint32_t>() : nullptr;
+    uint32_t least = UINT32_MAX, most = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      const uint32_t rank = ranks ? ranks[codes_[i]] : codes_[i];
+      least = std::min(least, rank);
+      most = std::max(most, rank);
     }
-    return {least, most};
+    if (!ranks) return {least, most};
+    const int64_t* const order = ranks_->order.as<int64_t>();
+    return {order[least], order[most]};
   }
 
   Ends plain_bounds(int64_t begin, int64_t end) const {
@@ -242,7 +230,7 @@ class TextWriter final : public ValueWriter {
   int64_t count_;
   std::optional<StringReader> texts_{};  // of the values, or of the dictionary's entries
   std::optional<Column> entries_{};
-  std::optional<TextOrder> order_{};
+  std::optional<TextRanks> ranks_{};  // unless codes are in order
   Buffer made_{};
   const uint32_t* codes_ = nullptr;
   double bytes_per_value_ = 0;
