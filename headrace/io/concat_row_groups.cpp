@@ -4,7 +4,6 @@
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/select/mask_prefix.h"
-#include "headrace/exec/workers.h"
 
 #include <algorithm>
 #include <limits>
@@ -19,6 +18,7 @@ struct Sources {
   std::vector<RowGroups> each;
   Table values;
   std::function<Table(const std::vector<bool>&)> read;
+  std::function<Table(std::span<const PickedSource>, const std::vector<bool>&)> read_picked_of;
   std::vector<int64_t> first_group{0};  // of each source, then the end
 
   size_t source_of(int64_t group) const {
@@ -64,26 +64,33 @@ struct Sources {
     return Tensor(TypeId::kInt64, Shape{first_group.back()}, std::move(numbers), 0);
   }
 
-  Tensor of_rows() const {
+  struct SourceRows {
+    size_t source;
+    int64_t rows;
+  };
+
+  // The source of each row.
+  static Tensor of_rows(const std::vector<SourceRows>& sources) {
     int64_t all = 0;
-    std::vector<int64_t> ends;
-    for (const RowGroups& source : each)
-      ends.push_back(all += std::accumulate(source.rows.begin(), source.rows.end(), int64_t{0}));
+    for (const auto& [source, rows] : sources) all += rows;
     Buffer numbers = Buffer::allocate(all * int64_t{4});
-    int64_t at = 0;
-    for (size_t s = 0; s < ends.size(); ++s) {
-      std::fill(numbers.mutable_as<int32_t>() + at, numbers.mutable_as<int32_t>() + ends[s],
-                static_cast<int32_t>(s));
-      at = ends[s];
-    }
+    int32_t* at = numbers.mutable_as<int32_t>();
+    for (const auto& [source, rows] : sources)
+      at = std::fill_n(at, rows, static_cast<int32_t>(source));
     return Tensor(TypeId::kInt32, Shape{all}, std::move(numbers), 0);
+  }
+
+  bool has_values(const std::vector<bool>& wanted) const {
+    return any({wanted.begin() + static_cast<std::ptrdiff_t>(num_own()), wanted.end()});
   }
 
   Table read_all(const std::vector<bool>& wanted) const {
     Table table = read(own(wanted));
-    const bool has_values =
-        any({wanted.begin() + static_cast<std::ptrdiff_t>(num_own()), wanted.end()});
-    return has_values ? with_values(std::move(table), wanted, of_rows()) : table;
+    if (!has_values(wanted)) return table;
+    std::vector<SourceRows> all;
+    for (size_t s = 0; s < each.size(); ++s)
+      all.push_back({s, std::accumulate(each[s].rows.begin(), each[s].rows.end(), int64_t{0})});
+    return with_values(std::move(table), wanted, of_rows(all));
   }
 
   ColumnBounds bounds(int64_t column) const {
@@ -198,45 +205,38 @@ struct Sources {
     return each[s].test_rows(group - first_group[s], column, test);
   }
 
-  // Those of a source together, and sources at the same time.
   Table read_picked(std::span<const PickedGroup> groups, const std::vector<bool>& wanted) const {
-    std::vector<std::vector<PickedGroup>> by_source;
-    std::vector<size_t> sources;
+    std::vector<PickedSource> picked;
     for (const auto& [group, test] : groups) {
       const size_t s = source_of(group);
-      if (sources.empty() || sources.back() != s) {
-        sources.push_back(s);
-        by_source.emplace_back();
-      }
-      by_source.back().push_back({group - first_group[s], test});
+      if (picked.empty() || picked.back().source != s) picked.push_back({s, {}});
+      picked.back().groups.push_back({group - first_group[s], test});
     }
-    std::vector<Table> tables(sources.size());
-    parallel_for(std::ssize(sources), [&](int64_t task) {
-      const auto at = static_cast<size_t>(task);
-      const size_t s = sources[at];
-      Table table;
-      if (any(own(wanted))) table = each[s].read_picked(by_source[at], own(wanted));
-      int64_t picked = 0;
-      for (const PickedGroup& group : by_source[at])
-        picked += mask_prefix(Mask(group.test), std::numeric_limits<int64_t>::max()).picked;
-      tables[at] = with_values(std::move(table), wanted, always(s, picked));
-    });
-    std::vector<Column> columns;
-    for (int64_t c = 0; c < tables[0].num_columns(); ++c) {
-      std::vector<Column> parts;
-      for (const Table& table : tables) parts.push_back(table.column(c));
-      columns.push_back(concatenate(each[0].op, parts[0].dtype(), parts));
+    Table table;
+    if (any(own(wanted))) table = read_picked_of(picked, own(wanted));
+    if (!has_values(wanted)) return table;
+    std::vector<SourceRows> sources;
+    for (const PickedSource& of : picked) {
+      sources.push_back({of.source, 0});
+      for (const PickedGroup& group : of.groups)
+        sources.back().rows +=
+            mask_prefix(Mask(group.test), std::numeric_limits<int64_t>::max()).picked;
     }
-    return Table(tables[0].names(), std::move(columns));
+    return with_values(std::move(table), wanted, of_rows(sources));
   }
 };
 
 }  // namespace
 
-RowGroups concat_row_groups(std::string name, std::vector<RowGroups> sources, Table values,
-                            std::function<Table(const std::vector<bool>& wanted)> read) {
-  auto all = std::make_shared<Sources>(
-      Sources{.each = std::move(sources), .values = std::move(values), .read = std::move(read)});
+RowGroups concat_row_groups(
+    std::string name, std::vector<RowGroups> sources, Table values,
+    std::function<Table(const std::vector<bool>& wanted)> read,
+    std::function<Table(std::span<const PickedSource> picked, const std::vector<bool>& wanted)>
+        read_picked) {
+  auto all = std::make_shared<Sources>(Sources{.each = std::move(sources),
+                                               .values = std::move(values),
+                                               .read = std::move(read),
+                                               .read_picked_of = std::move(read_picked)});
   const Table& first = all->each[0].none;
   std::vector<std::string> names = first.names();
   std::vector<Column> none = first.columns();

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import headrace as hr
@@ -221,6 +223,39 @@ def test_a_damaged_footer_among_many_is_named(tmp_path):
         hr.read_parquet(tmp_path)
 
 
+@pytest.mark.parametrize("threads", [1, 4])
+def test_filtered_files_whose_columns_differ(threads, tmp_path):
+    """Some have nulls or need none, categories of their own, lists; of some no row is left."""
+    draw = np.random.default_rng(5)
+    for at, rows in enumerate([70, 1, 9000, 0, 300, 65]):
+        numbers = draw.integers(at, 40, rows)
+        words = pa.array([f"w{n % (3 + at)}" for n in numbers], pa.string())
+        table = pa.table(
+            {
+                "k": pa.array(numbers, pa.int64()),
+                "x": pa.array([None if n % 5 == at else n / 4 for n in numbers], pa.float64()),
+                "c": words.dictionary_encode(),
+                "l": pa.array([[int(n)] * (n % 3) for n in numbers], pa.list_(pa.int64())),
+            }
+        )
+        if at % 2:
+            table = table.set_column(
+                1, pa.field("x", pa.float64(), False), table["x"].fill_null(0.5)
+            )
+        pq.write_table(table, tmp_path / f"{at}.parquet", row_group_size=1000)
+    whole = hr.concat([hr.read_parquet(path) for path in sorted(tmp_path.iterdir())])
+    with hr.threads(threads):
+        for least in (0, 3, 30, 39, 100):
+            scan = hr.scan_parquet(tmp_path, include_file_paths="path")
+            made, wanted = scan[scan.k >= least], whole[whole.k >= least]
+            for name in ("x", "c", "l"):
+                assert made[name].to_list() == wanted[name].to_list()
+            assert made[["x", "c"]].to_dict() == wanted[["x", "c"]].to_dict()
+            places = [int(Path(path).stem) for path in made.path.to_list()]
+            assert places == sorted(places)
+            assert len(places) == len(wanted)
+
+
 def test_a_file_that_changes_after_the_scan(tmp_path):
     put(tmp_path, "parquet", a={"x": [1]}, b={"x": [2]})
     scan = hr.scan_parquet(tmp_path)
@@ -238,7 +273,9 @@ def test_more_parquet_files_than_may_be_open(tmp_path):
     resource.setrlimit(resource.RLIMIT_NOFILE, (150, limit[1]))
     try:
         for read in (hr.read_parquet, hr.scan_parquet):
-            assert read(tmp_path).x.to_list() == list(range(250))
+            frame = read(tmp_path)
+            assert frame[frame.x > 1].x.to_list() == list(range(2, 250))
+            assert frame.x.to_list() == list(range(250))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limit)
 

@@ -238,12 +238,19 @@ struct ParquetFile::State {
   bool may_have(const ColumnSchema& column, int64_t g, const Column& values) const;
   std::optional<Column> distinct_values(const ColumnSchema& column, int64_t g) const;
   Table none(const std::vector<ColumnSchema>& wanted) const;
+  static std::vector<ColumnReading> readings_of(const std::deque<FileColumns>& files, int64_t rows,
+                                                size_t groups);
   static Table read(std::deque<FileColumns>& files);
   std::unique_ptr<ColumnCursor> cursor(const ByteSource& source, const ColumnSchema& column,
                                        int64_t g) const;
   Column no_rows(const ByteSource& source, const ColumnSchema& column, int64_t g) const;
-  Table read_picked(std::span<const PickedGroup> groups,
-                    const std::vector<ColumnSchema>& wanted) const;
+
+  // Rows of a row group of one of several files.
+  struct Picked {
+    FileColumns* of;
+    PickedGroup group;
+  };
+  static Table read_picked(std::deque<FileColumns>& files, std::span<const Picked> groups);
 
   std::string op;
   std::string name;
@@ -359,6 +366,34 @@ Table ParquetFile::State::none(const std::vector<ColumnSchema>& wanted) const {
   return Table(std::move(labels), std::move(values));
 }
 
+// The columns of all files, of which some row groups are read.
+std::vector<ColumnReading> ParquetFile::State::readings_of(const std::deque<FileColumns>& files,
+                                                           int64_t rows, size_t groups) {
+  const std::vector<ColumnSchema>& first = files[0].columns;
+  std::vector<ColumnReading> readings;
+  readings.reserve(first.size());
+  for (size_t c = 0; c < first.size(); ++c)
+    readings.emplace_back(first[c], rows, groups,
+                          std::all_of(files.begin(), files.end(), [&](const FileColumns& each) {
+                            return shares_rows(first[c], each.columns[c]);
+                          }));
+  return readings;
+}
+
+namespace {
+
+Table finished(std::string_view op, std::vector<ColumnReading>& readings, int64_t rows) {
+  std::vector<std::string> labels;
+  std::vector<Column> values;
+  for (ColumnReading& reading : readings) {
+    labels.push_back(reading.column().name);
+    values.push_back(reading.finish(op, rows));
+  }
+  return Table(std::move(labels), std::move(values));
+}
+
+}  // namespace
+
 Table ParquetFile::State::read(std::deque<FileColumns>& files) {
   struct Group {
     FileColumns* of;
@@ -377,13 +412,7 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files) {
     }
     each.tasks = count * columns_count;
   }
-  std::vector<ColumnReading> readings;
-  readings.reserve(first.size());
-  for (size_t c = 0; c < first.size(); ++c)
-    readings.emplace_back(first[c], rows, groups.size(),
-                          std::all_of(files.begin(), files.end(), [&](const FileColumns& each) {
-                            return shares_rows(first[c], each.columns[c]);
-                          }));
+  std::vector<ColumnReading> readings = readings_of(files, rows, groups.size());
   ScratchPool<PageMemory> memories;
   parallel_for(std::ssize(groups) * columns_count, [&](int64_t task) {
     const auto place = static_cast<size_t>(task / columns_count),
@@ -407,13 +436,7 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files) {
     }
     at.of->end_task();
   });
-  std::vector<std::string> labels;
-  std::vector<Column> values;
-  for (ColumnReading& reading : readings) {
-    labels.push_back(reading.column().name);
-    values.push_back(reading.finish(files[0].file.op, rows));
-  }
-  return Table(std::move(labels), std::move(values));
+  return finished(files[0].file.op, readings, rows);
 }
 
 namespace {
@@ -480,56 +503,54 @@ Column ParquetFile::State::no_rows(const ByteSource& source, const ColumnSchema&
 }
 
 // Of flat columns straight to their place, as the number of rows is known.
-Table ParquetFile::State::read_picked(std::span<const PickedGroup> groups,
-                                      const std::vector<ColumnSchema>& wanted) const {
+Table ParquetFile::State::read_picked(std::deque<FileColumns>& files,
+                                      std::span<const Picked> groups) {
   struct PickedChunk {
     size_t place;  // among the groups
     size_t column;
   };
+  const std::vector<ColumnSchema>& first = files[0].columns;
   std::vector<WantedRows> picked;
   std::vector<int64_t> begins{0};  // row of each group, then the end
   std::vector<PickedChunk> tasks;
   for (size_t place = 0; place < groups.size(); ++place) {
-    picked.emplace_back(groups[place].test);
+    FileColumns& of = *groups[place].of;
+    const auto& [group, test] = groups[place].group;
+    picked.emplace_back(test);
     begins.push_back(begins.back() + picked.back().count);
-    for (const size_t c : longest_first(wanted, groups[place].group))
-      if (picked.back().count > 0 || wanted[c].dtype.is_category()) tasks.push_back({place, c});
+    for (const size_t c : of.file.longest_first(of.columns, group)) {
+      if (picked.back().count == 0 && !first[c].dtype.is_category()) continue;
+      tasks.push_back({place, c});
+      ++of.tasks;
+    }
   }
-  std::vector<ColumnReading> readings;
-  readings.reserve(wanted.size());
-  for (const ColumnSchema& column : wanted)
-    readings.emplace_back(column, begins.back(), groups.size(), is_flat(column));
-  const std::shared_ptr<ByteSource> source = opened();
+  std::vector<ColumnReading> readings = readings_of(files, begins.back(), groups.size());
   ScratchPool<PageMemory> memories;
   parallel_for(std::ssize(tasks), [&](int64_t task) {
     const size_t place = tasks[static_cast<size_t>(task)].place;
     const size_t c = tasks[static_cast<size_t>(task)].column;
-    const ColumnSchema& column = wanted[c];
-    const int64_t g = groups[place].group;
-    const Column& test = groups[place].test;
-    with_origin(origin(column, g), [&] {
-      if (picked[place].count == 0) return readings[c].put(place, no_rows(*source, column, g));
+    FileColumns& of = *groups[place].of;
+    const State& file = of.file;
+    const ColumnSchema& column = of.columns[c];
+    const auto& [g, test] = groups[place].group;
+    const std::shared_ptr<ByteSource> source = of.opened();
+    with_origin(file.origin(column, g), [&, g = g, &test = test] {
+      if (picked[place].count == 0) return readings[c].put(place, file.no_rows(*source, column, g));
       if (!readings[c].is_flat())
         return readings[c].put(
-            place, filter(read_whole(*source, column, g, kFewBytes).slice(0, test.num_rows()),
+            place, filter(file.read_whole(*source, column, g, kFewBytes).slice(0, test.num_rows()),
                           Mask(test)));
       memories.lend([&](PageMemory& memory) {
-        ChunkReader reader(*source, column.leaf, chunk(column.leaf, g), group(g).num_rows,
+        ChunkReader reader(*source, column.leaf, file.chunk(column.leaf, g), file.group(g).num_rows,
                            kFewBytes, ColumnReading::first_text(place), std::move(memory));
-        reader.set_places(places(*source, column, g));
+        reader.set_places(file.places(*source, column, g));
         readings[c].pick(reader, place, begins[place], picked[place]);
         memory = std::move(reader).take_memory();
       });
     });
+    of.end_task();
   });
-  source->check_unchanged();
-  std::vector<std::string> labels;
-  std::vector<Column> values;
-  for (ColumnReading& reading : readings) {
-    labels.push_back(reading.column().name);
-    values.push_back(reading.finish(op, begins.back()));
-  }
-  return Table(std::move(labels), std::move(values));
+  return finished(files[0].file.op, readings, begins.back());
 }
 
 ParquetFile::ParquetFile(std::string op, std::string name, Open open, bool stays_open,
@@ -577,6 +598,18 @@ struct ParquetFile::Scan {
     std::deque<State::FileColumns> files;
     for (const auto& scan : scans) files.emplace_back(*scan->file, scan->some(wanted));
     return State::read(files);
+  }
+
+  static Table read_picked(const std::vector<std::shared_ptr<const Scan>>& scans,
+                           std::span<const PickedSource> sources, const std::vector<bool>& wanted) {
+    std::deque<State::FileColumns> files;
+    std::vector<State::Picked> picked;
+    for (const PickedSource& source : sources) {
+      const Scan& scan = *scans[source.source];
+      State::FileColumns& of = files.emplace_back(*scan.file, scan.some(wanted));
+      for (const PickedGroup& group : source.groups) picked.push_back({&of, group});
+    }
+    return State::read_picked(files, picked);
   }
 
   static std::vector<std::shared_ptr<const Scan>> of(
@@ -674,7 +707,11 @@ RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan)
               },
           .read_picked =
               [scan](std::span<const PickedGroup> groups, const std::vector<bool>& wanted) {
-                return scan->file->read_picked(groups, scan->some(wanted));
+                std::deque<State::FileColumns> files;
+                files.emplace_back(*scan->file, scan->some(wanted), scan->file->opened());
+                std::vector<State::Picked> picked;
+                for (const PickedGroup& group : groups) picked.push_back({&files[0], group});
+                return State::read_picked(files, picked);
               },
           .may_have =
               [scan](int64_t group, int64_t column, const Column& values) {
@@ -725,7 +762,10 @@ RowGroups ParquetFile::row_groups(std::span<const ParquetFile> files,
   for (const auto& scan : scans) groups.push_back(Scan::row_groups(scan));
   return concat_row_groups(
       std::move(name), std::move(groups), std::move(values),
-      [scans](const std::vector<bool>& wanted) { return Scan::read(scans, wanted); });
+      [scans](const std::vector<bool>& wanted) { return Scan::read(scans, wanted); },
+      [scans](std::span<const PickedSource> picked, const std::vector<bool>& wanted) {
+        return Scan::read_picked(scans, picked, wanted);
+      });
 }
 
 Table ParquetFile::read_files(std::span<const ParquetFile> files,
