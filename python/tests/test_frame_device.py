@@ -74,6 +74,19 @@ WORK = {
     "distinct wide": lambda d: d.drop_duplicates(["wide", "x", "day"]),
     "concat": lambda d: hr.concat([d, d[d["f"] > 0.3]]),
     "shift": lambda d: hr.DataFrame({"a": d["few"].shift(3), "b": d["word"].shift(-2)}),
+    "differences": lambda d: hr.DataFrame(
+        {
+            f"{name} {periods}": d[name].diff(periods)
+            for name in ("wide", "few", "x", "f")
+            for periods in (1, -2, 64, 0, 2**40, -(2**40))
+        }
+    ),
+    "filled": lambda d: hr.DataFrame(
+        {
+            **{f"{name} forward": d[name].ffill() for name in d},
+            **{f"{name} backward": d[name].bfill() for name in d},
+        }
+    ),
     "ranks": lambda d: hr.DataFrame(
         {
             **{how: d["x"].rank(method=how) for how in RANKS},
@@ -127,6 +140,22 @@ def test_sums_skip_nulls_there(device):
             ours, theirs = getattr(there[name], how)(), getattr(frame[name], how)()
             assert np.float64(ours.item()).tobytes() == np.float64(theirs.item()).tobytes(), how
     assert there["few"].isna().sum().item() == frame["few"].isna().sum().item()
+
+
+@pytest.mark.parametrize("way", ["linear", "lower", "higher", "midpoint", "nearest"])
+def test_quantiles_of_columns(device, way):
+    for rows in ROWS[1:]:
+        frame = frame_of(rows)
+        there = frame.to(device)
+        for name in ("wide", "few", "x", "f"):
+            for q in (0.0, 0.3, 0.5, 1.0):
+                try:
+                    wanted = frame[name].quantile(q, interpolation=way).item()
+                except hr.InvalidArgumentError:  # no value is there
+                    continue
+                found = there[name].quantile(q, interpolation=way).item()
+                assert np.float64(found).tobytes() == np.float64(wanted).tobytes(), (rows, name, q)
+    assert hr.fallbacks() == ()
 
 
 def test_categories_sort_by_their_values(device):

@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/algo/reduce/quantile.h"
 #include "headrace/algo/reduce/select_ranks.h"
+#include "headrace/base/api.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +14,7 @@ namespace hr {
 /// What lies `part` (0 to 1) of the way from `low` to `high`, which is not less: exact at both ends
 /// and monotone, as NumPy's. An infinity next to it wins; between two infinities of opposite sign
 /// lies NaN.
-inline double interpolate(double low, double high, double part) {
+HR_BOTH inline double interpolate(double low, double high, double part) {
   if (part == 0) return low;  // an infinity above it is no neighbour
   const double difference = high - low;
   if (!std::isfinite(difference)) return low * (1 - part) + high * part;
@@ -29,7 +30,7 @@ struct QuantilePlace {
 
 /// For `count` values, at least one, and `q` from 0 to 1; a nearest place in the middle goes to the
 /// even rank, as NumPy's.
-inline QuantilePlace quantile_place(int64_t count, double q, Interpolation interpolation) {
+HR_BOTH inline QuantilePlace quantile_place(int64_t count, double q, Interpolation interpolation) {
   const double place = q * static_cast<double>(count - 1);
   const auto below = static_cast<int64_t>(std::floor(place));
   double part = place - static_cast<double>(below);
@@ -51,20 +52,24 @@ inline QuantilePlace quantile_place(int64_t count, double q, Interpolation inter
   return {below, std::min(below + 1, count - 1), part};
 }
 
+/// The quantile at a place, of the values at its two ranks.
+HR_BOTH inline double value_at(const QuantilePlace& place, double below, double above) {
+  if (place.part == 0) return below;
+  return place.part == 1 ? above : interpolate(below, above, place.part);
+}
+
 /// That quantile of values without NaN, at least one; may reorder them. Which of two zeros is open.
 inline double quantile_of(double* values, int64_t count, double q, Interpolation interpolation) {
-  const auto [below, above, part] = quantile_place(count, q, interpolation);
-  const auto between = [part = part](double at, double next) {
-    return part == 1 ? next : interpolate(at, next, part);
-  };
+  const QuantilePlace place = quantile_place(count, q, interpolation);
   if (count >= kLeastToSelect) {
     const std::span<const double> all(values, static_cast<size_t>(count));
-    const RankedPair<double> pair = select_ranks(all, count, below);
-    return between(pair.at, pair.next);
+    const RankedPair<double> pair = select_ranks(all, count, place.below);
+    return value_at(place, pair.at, pair.next);
   }
-  std::nth_element(values, values + below, values + count);
-  if (part == 0) return values[below];
-  return between(values[below], *std::min_element(values + above, values + count));
+  std::nth_element(values, values + place.below, values + count);
+  if (place.part == 0) return values[place.below];
+  return value_at(place, values[place.below],
+                  *std::min_element(values + place.above, values + count));
 }
 
 }  // namespace hr

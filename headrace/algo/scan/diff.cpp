@@ -48,8 +48,9 @@ Tensor diff(const Tensor& x) {
 Column diff(const Column& x, int64_t periods) {
   const ScopedTag tag("diff");
   require_numbers(x.dtype());
-  check_on_host("diff", x.place());
   const int64_t rows = x.num_rows(), width = x.dtype().size_bytes();
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) return rows == 0 ? x : cuda::diff(x, periods);
   const int64_t by = std::min(periods < 0 ? -std::max(periods, -rows) : periods, rows);
   const int64_t both = rows - by;              // rows that have another
   const int64_t begin = periods > 0 ? by : 0;  // the first of them

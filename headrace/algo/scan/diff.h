@@ -12,8 +12,8 @@ namespace hr {
 /// Throws TypeMismatchError unless `x` is 1-D and integer or float. O(n), one pass.
 HR_API Tensor diff(const Tensor& x);
 
-/// `x[i] - x[i - periods]` for each row of a column on the host, as `diff` has it; null where
-/// either is, or where there is no such row. `periods` may be negative. Throws TypeMismatchError
+/// `x[i] - x[i - periods]` for each row of a column, as `diff` has it; null where either is, or
+/// where there is no such row. `periods` may be negative. Throws TypeMismatchError
 /// unless `x` has integers or floats. O(n), one pass.
 HR_API Column diff(const Column& x, int64_t periods);
 

@@ -2,6 +2,8 @@
 // Missing values filled: what a morsel begins with comes from the ones before it.
 #include "headrace/algo/scan/fill_missing.h"
 
+#include "headrace/algo/scan/fill_missing_kernels.h"
+#include "headrace/algo/select/gather.h"
 #include "headrace/base/bits.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/data/device.h"
@@ -94,7 +96,8 @@ Column fill_values(const Column& column, bool backward) {
 Column fill_missing(const Column& column, bool backward) {
   const Dtype dtype = column.dtype();
   if (column.num_rows() == 0 || (column.null_count() == 0 && !dtype.is_floating())) return column;
-  check_on_host(backward ? "bfill" : "ffill", column.place());
+  if constexpr (built_with_cuda)
+    if (column.place().is_gpu()) return gather_or_null(column, cuda::filled_rows(column, backward));
   if (dtype.is_bool()) {
     Buffer out = Buffer::allocate_zeroed(bitmap_bytes(column.num_rows()));
     auto* const bits = out.mutable_as<uint8_t>();

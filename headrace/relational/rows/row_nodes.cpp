@@ -256,6 +256,8 @@ struct DiffRows final : OperatorOf<DiffRows> {
 
   std::string arguments() const override { return std::to_string(periods); }
 
+  bool supports(Place) const override { return true; }
+
   Value execute(std::span<const Value> inputs) const override {
     return diff(std::get<Column>(inputs[0]), periods);
   }
@@ -303,6 +305,8 @@ struct FillMissing final : OperatorOf<FillMissing> {
   std::string_view name() const override { return backward ? "bfill" : "ffill"; }
 
   int passes() const override { return 2; }
+
+  bool supports(Place) const override { return true; }
 
   Value execute(std::span<const Value> inputs) const override {
     return fill_missing(std::get<Column>(inputs[0]), backward);
@@ -449,6 +453,8 @@ struct Quantile final : OperatorOf<Quantile> {
   std::string_view name() const override { return "quantile"; }
 
   int passes() const override { return 2; }
+
+  bool supports(Place) const override { return true; }
 
   Value execute(std::span<const Value> inputs) const override {
     if (const auto* values = std::get_if<Column>(&inputs[0]))
