@@ -49,15 +49,17 @@ __global__ void range_kernel(const __grid_constant__ DeviceStrings strings, int6
     const uint32_t* const view = strings.view(row);
     const Bits number = number_of(view, cpu::kShortText, 3), size = view[0];
     widen(own, number, number, size, size);
+    if (size > cpu::kShortText) break;  // one is enough to tell
   }
   for (int half = 16; half > 0; half /= 2)
     widen(own, __shfl_xor_sync(~0u, own.low, half), __shfl_xor_sync(~0u, own.high, half),
           __shfl_xor_sync(~0u, own.shortest, half), __shfl_xor_sync(~0u, own.longest, half));
   if (threadIdx.x % 32 != 0) return;
-  atomicMin(&range->low, own.low);
-  atomicMax(&range->high, own.high);
-  atomicMin(&range->shortest, own.shortest);
-  atomicMax(&range->longest, own.longest);
+  const volatile Range& found = *range;  // most warps do not widen it
+  if (own.low < found.low) atomicMin(&range->low, own.low);
+  if (own.high > found.high) atomicMax(&range->high, own.high);
+  if (own.shortest < found.shortest) atomicMin(&range->shortest, own.shortest);
+  if (own.longest > found.longest) atomicMax(&range->longest, own.longest);
 }
 
 __global__ void numbers_kernel(const __grid_constant__ DeviceStrings strings, int64_t count,

@@ -15,21 +15,22 @@ namespace {
 using rows::kThreads;
 
 /// Numbers of the rows that were put: the first rows of their slots.
-__global__ void firsts_kernel(RowTable table, int64_t count, uint32_t* __restrict__ slots) {
+__global__ void firsts_kernel(RowTables tables, int64_t count, uint32_t* __restrict__ slots) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (i >= count) return;
   const uint32_t slot = slots[i];
-  slots[i] = slot == RowTable::kNone ? 0 : RowTable::row_of(table.slots[slot]);
+  const RowTable table = tables.own();
+  slots[i] = slot == RowTable::kNone ? 0 : table.row_of(table.slots[slot]);
 }
 
 __global__ void find_kernel(const __grid_constant__ StringRows there,
-                            const __grid_constant__ StringRows rows, RowTable table, int64_t count,
-                            uint32_t none, uint32_t* __restrict__ out) {
+                            const __grid_constant__ StringRows rows, RowTables tables,
+                            int64_t count, uint32_t none, uint32_t* __restrict__ out) {
   const int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x;
   if (row >= count) return;
   uint32_t found = none;
   if (rows.is_there(row)) {
-    const uint32_t first = table.find(there, rows, row);
+    const uint32_t first = tables.own().find(there, rows, row);
     if (first != RowTable::kNone) found = first;
   }
   out[row] = found;
@@ -84,20 +85,16 @@ std::array<Column, 2> encode_strings(const Column& left, const Column& right) {
   };
   const StringRows own = rows_of(left), there = rows_of(right);
   Buffer room;
-  const RowTable table = table_of_rows(call, right_rows, room);
   const Buffer numbers[] = {allocate_result(std::max<int64_t>(4 * left_rows, 4), place),
                             allocate_result(std::max<int64_t>(4 * right_rows, 4), place)};
-  if (right_rows > 0) {
-    auto* const out = call.writes_as<uint32_t>(numbers[1]);
-    rows::put_kernel<StringRows>
-        <<<blocks_of(right_rows, kThreads), kThreads, 0, row_stream(call)>>>(there, right_rows,
-                                                                             table, out);
+  auto* const out = call.writes_as<uint32_t>(numbers[1]);
+  const RowTables found = put_rows(call, there, right_rows, place, room, out);
+  if (right_rows > 0)
     firsts_kernel<<<blocks_of(right_rows, kThreads), kThreads, 0, row_stream(call)>>>(
-        table, right_rows, out);
-  }
+        found, right_rows, out);
   if (left_rows > 0)
     find_kernel<<<blocks_of(left_rows, kThreads), kThreads, 0, row_stream(call)>>>(
-        there, own, table, left_rows, static_cast<uint32_t>(right_rows),
+        there, own, found, left_rows, static_cast<uint32_t>(right_rows),
         call.writes_as<uint32_t>(numbers[0]));
   std::array<Column, 2> made{numbers_of(call, left, own, numbers[0]),
                              numbers_of(call, right, there, numbers[1])};

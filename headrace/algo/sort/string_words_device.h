@@ -69,8 +69,31 @@ struct StringRows {
 
   __device__ bool is_there(int64_t row) const { return strings.is_valid(row); }
 
+  /// The text of a view that holds it: what is behind its end may be anything.
+  struct Inlined {
+    uint32_t words[3];
+
+    __device__ Inlined(const uint32_t* view, uint32_t size) {
+#pragma unroll
+      for (int k = 0; k < 3; ++k) {
+        const int bytes = static_cast<int>(size) - 4 * k;
+        words[k] = bytes <= 0 ? 0 : view[k + 1] & (bytes >= 4 ? ~0u : (1u << 8 * bytes) - 1);
+      }
+    }
+  };
+
+  __device__ static bool is_inlined(int64_t size) {
+    return size <= static_cast<int64_t>(sizeof(StringView::inlined));
+  }
+
   __device__ uint64_t hash(int64_t row) const {
-    const int64_t size = strings.view(row)[0];
+    const uint32_t* const view = strings.view(row);
+    const int64_t size = view[0];
+    if (is_inlined(size)) {
+      const Inlined text(view, view[0]);
+      const uint64_t first = mix_words(0, uint64_t{text.words[0]} << 32 | text.words[1]);
+      return mix_words(first, uint64_t{text.words[2]} << 32 | view[0]);
+    }
     uint64_t hash = mix_words(0, static_cast<uint64_t>(size));
     for (int64_t piece = 0; piece * kPieceBytes < size; ++piece)
       hash = mix_words(hash, piece_of(strings, row, piece));
@@ -79,7 +102,12 @@ struct StringRows {
 
   __device__ static bool equal(const StringRows& a, int64_t i, const StringRows& b, int64_t j) {
     const int64_t size = a.strings.view(i)[0];
-    if (size != b.strings.view(j)[0]) return false;
+    const uint32_t *const own = a.strings.view(i), *const other = b.strings.view(j);
+    if (size != other[0]) return false;
+    if (is_inlined(size)) {
+      const Inlined x(own, own[0]), y(other, own[0]);
+      return x.words[0] == y.words[0] && x.words[1] == y.words[1] && x.words[2] == y.words[2];
+    }
     for (int64_t piece = 0; piece * kPieceBytes < size; ++piece)
       if (piece_of(a.strings, i, piece) != piece_of(b.strings, j, piece)) return false;
     return true;
