@@ -12,9 +12,9 @@
 
 namespace hr {
 
-// Strings as int32 numbers that `restored` knows; `top` is the host's.
-NormalizedKeys::Field NormalizedKeys::device_strings(const Column& column,
-                                                     NormalizeOptions options) {
+// Strings as int32 numbers that `restored` knows; `top` is the host's. None if they are too many.
+std::optional<NormalizedKeys::Field> NormalizedKeys::device_strings(const Column& column,
+                                                                    NormalizeOptions options) {
   Field field;
   if constexpr (built_with_cuda) {
     if (take_short_texts(field, cuda::text_range(column))) {
@@ -23,6 +23,7 @@ NormalizedKeys::Field NormalizedKeys::device_strings(const Column& column,
       field.column =
           cuda::text_numbers(column, field.texts.bytes, field.texts.size_bits, field.text_least);
     } else {
+      if (column.num_rows() >= kTooManyRows) return {};
       RowCodes codes = encode_strings(column, options.ordered);
       field.entries = cuda::take_rows("groupby", column, codes.first_rows);
       field.column = std::move(codes.codes);

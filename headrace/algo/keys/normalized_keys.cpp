@@ -343,7 +343,9 @@ std::optional<NormalizedKeys> NormalizedKeys::of_device(const std::vector<Column
     if (column.dtype().is_category()) {
       field = category_field(column, options);
     } else if (column.dtype().is_string()) {
-      field = device_strings(column, options);
+      auto found = device_strings(column, options);
+      if (!found) return {};
+      field = *std::move(found);
     } else {
       field.column = column;
       field.dtype = column.dtype();

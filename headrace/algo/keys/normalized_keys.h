@@ -71,6 +71,9 @@ class HR_API NormalizedKeys {
   /// the only key.
   bool are_in_order_of_rows() const;
 
+  /// The string of each number where `are_in_order_of_rows`: each has rows.
+  const Column& numbered_strings() const { return fields_[0].entries; }
+
   /// Numbers of the rows that `of_device` took: by the order of keys if `ordered`, else by first
   /// appearance; of rows with the key `missing()`, if there is one, null.
   RowCodes to_codes(bool ordered) const;
@@ -137,7 +140,7 @@ class HR_API NormalizedKeys {
 
   static bool find_short_texts(Field& field);
   static bool take_short_texts(Field& field, cpu::TextRange all);
-  static Field device_strings(const Column& column, NormalizeOptions options);
+  static std::optional<Field> device_strings(const Column& column, NormalizeOptions options);
   /// `short_texts`: normalized keys of short strings are made of their bytes, where these are near
   /// each other.
   static Field field_of(std::string_view op, const Column& column, NormalizeOptions options,

@@ -335,6 +335,8 @@ std::string why_no_slots(const std::vector<Column>& left, const std::vector<Colu
       if (!right[k].dtype().is_string())
         return "keys of strings and of " + std::string(right[k].dtype().name()) +
                " have no kernel for CUDA";
+      if (std::max(left[k].num_rows(), right[k].num_rows()) >= kTooManyRows)
+        return "2^30 strings and more have no kernel for CUDA";
     } else if (dtype.is_category()) {
       if (!is_same_dictionary(left[k], right[k]))
         return "keys of different categories have no kernel for CUDA";

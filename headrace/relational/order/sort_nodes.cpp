@@ -3,6 +3,7 @@
 #include "headrace/relational/order/sort_nodes.h"
 
 #include "headrace/algo/select/gather.h"
+#include "headrace/algo/sort/row_codes.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/error.h"
 #include "headrace/plan/graph/cost_model.h"
@@ -70,8 +71,12 @@ double key_cost(Dtype dtype, bool is_first) {
 }
 
 std::string why_unsortable(std::span<const Value> keys) {
-  return signature_of(keys[0]).rows() >= int64_t{1} << 32 ? "2^32 rows have no kernel for CUDA"
-                                                          : std::string();
+  const int64_t rows = signature_of(keys[0]).rows();
+  if (rows >= int64_t{1} << 32) return "2^32 rows have no kernel for CUDA";
+  const auto is_string = [](const Value& key) { return signature_of(key).dtype.is_string(); };
+  if (rows >= kTooManyRows && std::ranges::any_of(keys, is_string))
+    return "2^30 strings and more have no kernel for CUDA";
+  return {};
 }
 
 /// Columns in the order of keys, all rows or the first ones.
