@@ -83,6 +83,26 @@ def test_slots_of_several_morsels(device):
     assert hr.fallbacks() == ()
 
 
+@pytest.mark.parametrize("groups", [257, 4097, 10_000, 70_001])
+@pytest.mark.parametrize("kind", [{}, {"nulls": True}, {"heavy": True}])
+def test_slots_that_several_blocks_fold(device, groups, kind):
+    data = table(3 * MORSEL - 7, groups, **kind)
+    for options in ({}, {"sort": False}):
+        same(lambda d, o=options: aggregated(d, "k", FLOATS, **o), data, device)
+        same(lambda d, o=options: aggregated(d, "k", OTHERS, **o), data, device)
+    assert hr.fallbacks() == ()
+
+
+def test_few_strings_of_many_rows(device):
+    names = [*FLOATS, *OTHERS]
+    wanted = {f"{c}_{n}": (c, n) for c in ("f8", "i8") for n in names}
+    for groups in (1, 900, 30_000, 90_000):
+        data = texts(6 * MORSEL + 3, groups, form="an id of many bytes {:09}", nulls=groups == 900)
+        for aggregates in (BOTH, wanted):
+            same(lambda d, a=aggregates: d.groupby("s", sort=False).agg(**a), data, device)
+    assert hr.fallbacks() == ()
+
+
 def test_keys_of_several_columns_categories_and_times(device):
     rng = np.random.default_rng(5)
     rows = 50_000
@@ -188,11 +208,58 @@ def test_bools_of_many_groups_and_places_of_equal_values(device):
     same(lambda d: d.groupby("k").agg(x=("v", "idxmax"), n=("v", "idxmin")), zeros, device)
 
 
+@pytest.mark.parametrize("groups", [1, 90, 40_000])
+@pytest.mark.parametrize("nulls", [False, True])
+def test_medians_quantiles_and_distinct_values_of_groups(device, groups, nulls):
+    data = table(2 * MORSEL + 5, groups, nulls=nulls)
+    names = ["median", "nunique", "mean"]
+    for options in ({}, {"sort": False}, {"dropna": False}):
+        same(lambda d, o=options: aggregated(d, "k", names, **o), data, device)
+        for way in ("linear", "lower", "higher", "midpoint", "nearest"):
+            same(
+                lambda d, o=options, w=way: d.groupby("k", **o)[["f8", "i8"]].quantile(
+                    0.3, interpolation=w
+                ),
+                data,
+                device,
+            )
+    assert hr.fallbacks() == ()
+
+
+def test_order_statistics_of_few_values_zeros_and_infinities(device):
+    values = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.0, None, None, np.nan, -0.0, 3.0, np.inf]
+    keys = ["a", "a", "a", "b", "b", "b", "c", "d", "d", "e", None, "b"]
+    data = pa.table({"k": keys, "v": values, "n": pa.array(range(12), pa.int16())})
+    for options in ({}, {"sort": False}, {"dropna": False}):
+        for name in ("median", "nunique"):
+            same(
+                lambda d, o=options, n=name: d.groupby("k", **o).agg(x=("v", n), y=("n", n)),
+                data,
+                device,
+            )
+    assert hr.fallbacks() == ()
+
+
+@pytest.mark.parametrize("nulls", [False, True])
+def test_extremes_of_strings_in_groups(device, nulls):
+    wanted = {n: ("s", n) for n in ("min", "max", "nunique", "first", "idxmin")}
+    for form in FORMS:
+        for rows, groups in ((65, 3), (70_000, 900)):
+            data = texts(rows, groups, form=form, nulls=nulls)
+            for options in ({}, {"sort": False}):
+                same(lambda d, o=options: d.groupby("k", **o).agg(**wanted), data, device)
+    gone = pa.table({"k": [1, 1, 2, 2], "s": pa.array([None, None, None, None], pa.string())})
+    part = pa.table({"k": [1, 1, 2, 2], "s": pa.array([None, "b", None, None], pa.string())})
+    for data in (gone, part):
+        same(lambda d: d.groupby("k").agg(a=("s", "min"), b=("s", "max")), data, device)
+    assert hr.fallbacks() == ()
+
+
 def test_what_has_no_kernel_is_told(device):
     data = table(5000, 10)
-    same(lambda d: d.groupby("k").agg(m=("f8", "median")), data, device)
+    same(lambda d: d.groupby("k").agg(m=("i8", "mode")), data, device)
     same(lambda d: d.groupby(["f8", "k"]).agg(m=("f8", "sum")), data, device)
     if device == "cuda":
         assert [operator for operator, _, _ in hr.fallbacks()] == ["groupby", "groupby"]
         with hr.strict(), pytest.raises(hr.DeviceError, match="no kernel"):
-            bits(hr.from_arrow(data).to(device).groupby("k").agg(m=("f8", "median")))
+            bits(hr.from_arrow(data).to(device).groupby("k").agg(m=("i8", "mode")))

@@ -5,7 +5,9 @@
 #include "headrace/algo/bits/validity.h"
 #include "headrace/algo/keys/factorize.h"
 #include "headrace/algo/keys/radix_order.h"
+#include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/gather.h"
+#include "headrace/algo/sort/string_codes.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
@@ -19,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -136,20 +139,34 @@ class DeviceGroups {
   Grouped run() const {
     std::string why = why_host();
     if (!why.empty()) return run_there(why);
+    if (keys_[0].num_rows() == 0) return run_there("no rows");
+    if (std::ranges::any_of(requests_, [&](const auto& each) { return wants_ranks(each); }))
+      return by_ranks_of_strings();
     const AggregatePlan plan = plan_aggregates(values_, requests_);
+    if (!plan.ranked.empty() && has_order_kernels(plan))
+      if (auto grouped = with_order_statistics(plan)) return *std::move(grouped);
     why = why_no_dense_kernel(plan);
     if (!why.empty()) return run_there(why);
-    if (keys_[0].num_rows() == 0) return run_there("no rows");
     const std::optional<NormalizedKeys> packed = NormalizedKeys::of_device(
         keys_,
         {.ordered = options_.order == GroupOrder::kSorted, .drop_missing = options_.drop_missing});
-    if (!packed) return run_there("keys of more than 64 bits");
+    if (!packed) return run_there("keys of more than 64 bits, or of 2^30 strings and more");
     if (may_be_determined(*packed)) return run_there("strings next to a key that may tell them");
-    if (has_few_slots(*packed)) return restored(*packed, in_slots(plan, *packed));
     const bool keeps_order = packed->are_in_order_of_rows();
+    const Column strings = keeps_order ? packed->numbered_strings() : Column();
+    const int64_t groups = strings.num_rows();  // 0: not all slots may have rows
+    if (has_few_slots(*packed)) {
+      if (groups > 0 && has_device_columns(plan))
+        return {{strings}, dense_columns_on_device(plan, *packed, groups)};
+      return restored(*packed, in_slots(plan, *packed));
+    }
     why = why_no_partitioned_kernel(plan, *packed,
                                     keeps_order ? GroupOrder::kSorted : options_.order);
-    if (why.empty()) return restored(*packed, partitioned_aggregate_on_device(plan, *packed));
+    if (why.empty()) {
+      Grouped grouped = partitioned_aggregate_on_device(plan, *packed, groups);
+      if (groups > 0) return {{strings}, std::move(grouped.values)};
+      return restored(*packed, std::move(grouped));
+    }
     if (auto grouped = by_codes(plan, *packed)) return *std::move(grouped);
     return run_there(why);
   }
@@ -189,11 +206,139 @@ class DeviceGroups {
     if (!chains || groups == 0 || !numbers) return {};
     if (*chains && !why_no_partitioned_kernel(plan, *numbers, GroupOrder::kSorted).empty())
       return {};
-    Grouped grouped =
-        *chains ? partitioned_aggregate_on_device(plan, *numbers) : in_slots(plan, *numbers);
-    grouped.keys.clear();
-    for (const Column& key : keys_)
-      grouped.keys.push_back(with_positive_zeros(gather(key, coded.first_rows)));
+    Grouped grouped;
+    if (*chains)
+      grouped = partitioned_aggregate_on_device(plan, *numbers, groups);
+    else if (has_device_columns(plan))
+      grouped.values = dense_columns_on_device(plan, *numbers, groups);
+    else
+      grouped = in_slots(plan, *numbers);
+    grouped.keys = keys_of(coded);
+    return grouped;
+  }
+
+  // Medians, quantiles and numbers of distinct values, next to other aggregates.
+  std::optional<Grouped> with_order_statistics(const AggregatePlan& plan) const {
+    const bool sort = options_.order == GroupOrder::kSorted;
+    const std::optional<RowCodes> coded = codes_of_keys(sort);
+    if (!coded || coded->first_rows.num_elements() == 0) return {};
+    const int64_t groups = coded->first_rows.num_elements();
+    Grouped grouped{{}, std::vector<Column>(plan.aggregates.size())};
+    std::array<std::vector<AggregateRequest>, 2> others;  // by whether the order of rows matters
+    std::array<std::vector<size_t>, 2> places;
+    for (size_t k = 0; k < plan.aggregates.size(); ++k) {
+      const PlannedAggregate& each = plan.aggregates[k];
+      if (each.ranked >= 0) continue;
+      const bool in_chains = !is_order_free(each.request);
+      others[in_chains].push_back(each.request);
+      places[in_chains].push_back(k);
+    }
+    const auto put = [&](bool in_chains, const std::vector<Column>& made) {
+      for (size_t k = 0; k < made.size(); ++k) grouped.values[places[in_chains][k]] = made[k];
+    };
+    // Next to values in order the host folds each group in one chain.
+    if (!others[true].empty()) {
+      const AggregatePlan chains = plan_aggregates(values_, others[true]);
+      const std::optional<NormalizedKeys> numbers =
+          NormalizedKeys::of_device({coded->codes}, {.ordered = true, .drop_missing = true});
+      if (!numbers || !why_no_chain_kernel(chains, *numbers).empty()) return {};
+      put(true, partitioned_aggregate_on_device(chains, *numbers, groups).values);
+    }
+    if (!others[false].empty()) {
+      GroupOptions options = options_;
+      if (!sort) options.order = GroupOrder::kFirstSeen;
+      put(false, DeviceGroups(keys_, values_, others[false], options).run().values);
+    }
+    grouped.keys = keys_of(*coded);
+    for (const RankedInput& input : plan.ranked) {
+      const std::vector<Column> made =
+          order_statistics_on_device(plan, input, coded->codes, groups);
+      for (size_t k = 0; k < made.size(); ++k) grouped.values[input.plans[k]] = made[k];
+    }
+    return grouped;
+  }
+
+  // Whether the result has the same bits in whatever order and pieces rows are folded.
+  bool is_order_free(const AggregateRequest& request) const {
+    using enum Aggregate;
+    switch (request.aggregate) {
+      case kSum:
+      case kProduct:
+        return !values_[static_cast<size_t>(request.column)].dtype().is_floating();
+      case kMin:
+      case kMax:
+      case kArgmin:
+      case kArgmax:
+      case kAny:
+      case kAll:
+      case kCount:
+      case kSize:
+      case kFirst:
+      case kLast:
+      case kFirstRow:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  std::optional<RowCodes> codes_of_keys(bool sort) const {
+    if (keys_[0].num_rows() >= kTooManyRows) return {};
+    const std::optional<NormalizedKeys> packed =
+        NormalizedKeys::of_device(keys_, {.ordered = sort, .drop_missing = options_.drop_missing});
+    if (!packed) return {};
+    return packed->to_codes(sort);
+  }
+
+  // The key of each number.
+  std::vector<Column> keys_of(const RowCodes& coded) const {
+    std::vector<Column> keys;
+    for (const Column& key : keys_) keys.push_back(canonical_keys(gather(key, coded.first_rows)));
+    return keys;
+  }
+
+  bool wants_ranks(const AggregateRequest& request) const {
+    return request.column >= 0 &&
+           values_[static_cast<size_t>(request.column)].dtype().is_string() &&
+           (aggregate_row(request.aggregate).compares() ||
+            request.aggregate == Aggregate::kNunique);
+  }
+
+  // Strings compare as their numbers in order.
+  Grouped by_ranks_of_strings() const {
+    if (keys_[0].num_rows() >= kTooManyRows)
+      return run_there("comparisons of 2^30 strings and more");
+    std::vector<Column> values = values_;
+    std::vector<AggregateRequest> requests = requests_;
+    std::map<int64_t, std::pair<int64_t, Tensor>> ranked;  // place and first rows, by column
+    for (AggregateRequest& request : requests) {
+      if (!wants_ranks(request)) continue;
+      const auto [found, is_new] = ranked.try_emplace(request.column, values.size(), Tensor());
+      if (is_new) {
+        const RowCodes codes = encode_strings(values_[static_cast<size_t>(request.column)], true);
+        values.push_back(codes.codes);
+        found->second.second = codes.first_rows;
+      }
+      request.column = found->second.first;
+    }
+    Grouped grouped = DeviceGroups(keys_, values, requests, options_).run();
+    for (size_t k = 0; k < requests_.size(); ++k) {
+      if (!wants_ranks(requests_[k]) ||
+          aggregate_row(requests_[k].aggregate).result != AggregateResult::kValue)
+        continue;
+      const Column& source = values_[static_cast<size_t>(requests_[k].column)];
+      const Tensor& first_rows = ranked.at(requests_[k].column).second;
+      Column& result = grouped.values[k];
+      const int64_t groups = result.num_rows();
+      if (first_rows.num_elements() == 0) {
+        result = null_rows("groupby", source, groups);
+        continue;
+      }
+      const Tensor rank(TypeId::kUInt32, {groups}, result.values_buffer());
+      const Column strings = gather(gather(source, first_rows), rank);
+      result = strings.with_rows(groups, strings.values_buffer(), result.validity_buffer(),
+                                 result.null_count());
+    }
     return grouped;
   }
 
@@ -222,8 +367,8 @@ class DeviceGroups {
       if (request.column < 0) continue;
       const Dtype dtype = values_[static_cast<size_t>(request.column)].dtype();
       if (dtype.is_decimal()) return "decimals";
-      if ((dtype.is_string() || dtype.is_category()) && aggregate_row(request.aggregate).compares())
-        return "comparisons of strings";
+      if (dtype.is_category() && aggregate_row(request.aggregate).compares())
+        return "comparisons of categories";
     }
     return {};
   }

@@ -247,7 +247,7 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows {
     const Tensor rows = distinct_rows(columns);
     Grouped grouped;
     for (size_t k = 0; k < columns.size(); ++k)
-      grouped.keys.push_back(wanted[k] ? with_positive_zeros(gather(columns[k], rows)) : Column());
+      grouped.keys.push_back(wanted[k] ? canonical_keys(gather(columns[k], rows)) : Column());
     grouped.values.assign(wanted_requests(wanted).size(), as_column(rows));
     return grouped;
   }

@@ -54,6 +54,12 @@ AggregatePartition dense_aggregate(const AggregatePlan& plan, int64_t rows, int6
 /// `why_no_dense_kernel` is empty; the partition is on the host. `wants_first`: with first rows.
 AggregatePartition dense_aggregate_on_device(const AggregatePlan& plan,
                                              const NormalizedKeys& packed, bool wants_first);
+/// The same where each slot below `groups` has rows, as columns there, a group a slot: of plans
+/// that `has_device_columns`.
+std::vector<Column> dense_columns_on_device(const AggregatePlan& plan, const NormalizedKeys& packed,
+                                            int64_t groups);
+/// Whether kernels make the columns of each aggregate: sums, products, means, extremes and counts.
+bool has_device_columns(const AggregatePlan& plan);
 /// Why no kernel folds this; empty: one does.
 std::string why_no_dense_kernel(const AggregatePlan& plan);
 
@@ -72,12 +78,24 @@ struct PartitionKeys {
 };
 
 /// Many groups on a CUDA device: columns there, in the order of the keys, where
-/// `why_no_partitioned_kernel` is empty.
-Grouped partitioned_aggregate_on_device(const AggregatePlan& plan, const NormalizedKeys& packed);
-/// Why no kernel folds this, or the host would not fold a group in one chain; empty: one does. May
+/// `why_no_chain_kernel` is empty: a group's rows are folded one after the other. `groups`: each
+/// key below it has rows; 0: unknown.
+Grouped partitioned_aggregate_on_device(const AggregatePlan& plan, const NormalizedKeys& packed,
+                                        int64_t groups);
+/// Why no kernel folds each group in one chain; empty: one does.
+std::string why_no_chain_kernel(const AggregatePlan& plan, const NormalizedKeys& packed);
+/// The same, or why the host would not fold a group in one chain; empty: kernel and host do. May
 /// read a sample of the keys.
 std::string why_no_partitioned_kernel(const AggregatePlan& plan, const NormalizedKeys& packed,
                                       GroupOrder order);
+
+/// The aggregates of an input that want the values of groups in order, where `has_order_kernels`.
+/// Each of the `groups` numbers on a CUDA device (int32, null for none) has rows.
+std::vector<Column> order_statistics_on_device(const AggregatePlan& plan, const RankedInput& input,
+                                               const Column& numbers, int64_t groups);
+/// Whether kernels make all aggregates that want values in order: medians, quantiles and numbers of
+/// distinct values.
+bool has_order_kernels(const AggregatePlan& plan);
 
 /// What `has_many_keys` tells of keys on a CUDA device. Waits for a sample of them.
 bool has_many_keys_on_device(const NormalizedKeys& packed);

@@ -245,11 +245,26 @@ std::string why_no_dense_kernel(const AggregatePlan& plan) {
   return {};
 }
 
+namespace {
+
+int64_t run_rows_of(const NormalizedKeys& packed) {
+  const int64_t rows = run_morsels_of(static_cast<int64_t>(packed.domain())) * morsel_rows();
+  return std::min(rows, packed.num_rows());
+}
+
+}  // namespace
+
 AggregatePartition dense_aggregate_on_device(const AggregatePlan& plan,
                                              const NormalizedKeys& packed, bool wants_first) {
-  const int64_t run_rows = run_morsels_of(static_cast<int64_t>(packed.domain())) * morsel_rows();
   if constexpr (built_with_cuda)
-    return cuda::dense_aggregate(plan, packed, std::min(run_rows, packed.num_rows()), wants_first);
+    return cuda::dense_aggregate(plan, packed, run_rows_of(packed), wants_first);
+  throw_error<InternalError>("groupby", "built without CUDA");
+}
+
+std::vector<Column> dense_columns_on_device(const AggregatePlan& plan, const NormalizedKeys& packed,
+                                            int64_t groups) {
+  if constexpr (built_with_cuda)
+    return cuda::dense_columns(plan, packed, run_rows_of(packed), groups);
   throw_error<InternalError>("groupby", "built without CUDA");
 }
 

@@ -5,6 +5,7 @@
 #include "headrace/relational/aggregate/aggregate_plan.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace hr::cuda {
 
@@ -14,5 +15,10 @@ namespace hr::cuda {
 /// result is on the host. Waits for the kernels.
 AggregatePartition dense_aggregate(const AggregatePlan& plan, const NormalizedKeys& packed,
                                    int64_t run_rows, bool wants_first);
+
+/// The same where each slot below `groups` has rows, as columns on the device, a group a slot; each
+/// aggregate has one accumulator or none, and no result is a bool. Waits for how many are null.
+std::vector<Column> dense_columns(const AggregatePlan& plan, const NormalizedKeys& packed,
+                                  int64_t run_rows, int64_t groups);
 
 }  // namespace hr::cuda

@@ -20,6 +20,8 @@ inline constexpr int kUnroll = 8;
 inline constexpr int kAhead = 2 * kUnroll;  // so far behind a tile folds read, without using it
 // All runs of 10^8 rows are under way together: the longest chain of additions is then a run.
 inline constexpr int kBlocksAProcessor = 6;
+// A row that a part of the slots picked: its place in the run in the lower bits, then its slot.
+inline constexpr int kPlaceBits = 20;
 
 /// One column and its folds, of all runs.
 struct Input {
@@ -83,11 +85,12 @@ struct Stretch {
   const uint16_t* groups;  // slot / kThreads
   const uint16_t* places;  // in the tile
   const uint8_t* present;
-  int64_t first_row;  // of the tile
-  int begin;
-  int end;
-  bool is_guarded;  // some row has no value
-  bool is_floating;
+  const uint32_t* picked;  // rows by place in the lower bits; null: the tile has all rows
+  int64_t first_row = 0;   // of the tile, or of what was picked from
+  int begin = 0;
+  int end = 0;
+  bool is_guarded = false;  // some row has no value
+  bool is_floating = false;
 
   __device__ bool is_missing(int i) const {
     if (!is_guarded) return false;
@@ -98,7 +101,10 @@ struct Stretch {
 
   __device__ uint32_t slot(int i) const { return uint32_t{groups[i]} * kThreads + threadIdx.x; }
 
-  __device__ int64_t row(int i) const { return first_row + places[i]; }
+  __device__ int64_t row(int i) const {
+    const uint32_t place = places[i];
+    return first_row + (picked ? picked[place] & ((1u << kPlaceBits) - 1) : place);
+  }
 };
 
 /// Folds a stretch by step(state, word, i); where slots change, states are stored and loaded.
@@ -278,15 +284,23 @@ __device__ __forceinline__ void fold_values(const Fold& fold, uint64_t* words, i
   }
 }
 
-/// The words of a thread's rows: float64 with NaN for nulls, int64 or uint64. `left` of the rows
-/// from `row` on are there.
-template <class T>
-__device__ __forceinline__ void load_words(const Input& input, int64_t row, int left,
-                                           uint64_t (&words)[kItems]) {
-  const T* const values = static_cast<const T*>(input.values) + input.offset + row;
+/// A thread's rows of a tile: neighbours of a warp are side by side.
+struct TileRows {
+  int64_t first;
+  int left;
+
+  __device__ bool is_there(int k) const { return 32 * k < left; }
+  __device__ int64_t operator[](int k) const { return first + 32 * k; }
+};
+
+/// The words of a thread's rows: float64 with NaN for nulls, int64 or uint64.
+template <class T, class Rows, int kCount>
+__device__ __forceinline__ void load_words(const Input& input, const Rows& rows,
+                                           uint64_t (&words)[kCount]) {
+  const T* const values = static_cast<const T*>(input.values) + input.offset;
 #pragma unroll
-  for (int k = 0; k < kItems; ++k) {
-    const T value = 32 * k < left ? values[32 * k] : T{0};
+  for (int k = 0; k < kCount; ++k) {
+    const T value = rows.is_there(k) ? values[rows[k]] : T{0};
     if (input.value_class == ValueClass::kFloating)
       words[k] = word_of(static_cast<double>(value));
     else if constexpr (std::is_integral_v<T>)
@@ -298,50 +312,66 @@ __device__ __forceinline__ bool bit_at(const void* bits, int64_t at) {
   return static_cast<const uint8_t*>(bits)[at >> 3] >> (at & 7) & 1;
 }
 
-__device__ __forceinline__ void load_bits(const Input& input, int64_t row, int left,
-                                          uint64_t (&words)[kItems]) {
+template <class Rows, int kCount>
+__device__ __forceinline__ void load_bits(const Input& input, const Rows& rows,
+                                          uint64_t (&words)[kCount]) {
 #pragma unroll
-  for (int k = 0; k < kItems; ++k) {
-    const bool bit = 32 * k < left && bit_at(input.values, input.offset + row + 32 * k);
+  for (int k = 0; k < kCount; ++k) {
+    const bool bit = rows.is_there(k) && bit_at(input.values, input.offset + rows[k]);
     words[k] =
         input.value_class == ValueClass::kFloating ? word_of(bit ? 1.0 : 0.0) : uint64_t{bit};
   }
 }
 
-__device__ __forceinline__ void load(const Input& input, int64_t row, int left,
-                                     uint64_t (&words)[kItems]) {
+template <class Rows, int kCount>
+__device__ __forceinline__ void load(const Input& input, const Rows& rows,
+                                     uint64_t (&words)[kCount]) {
   switch (input.type) {
     case TypeId::kFloat64:
-      return load_words<double>(input, row, left, words);
+      return load_words<double>(input, rows, words);
     case TypeId::kFloat32:
-      return load_words<float>(input, row, left, words);
+      return load_words<float>(input, rows, words);
     case TypeId::kInt64:
     case TypeId::kUInt64:
       if (input.value_class == ValueClass::kFloating && input.type == TypeId::kUInt64)
-        return load_words<uint64_t>(input, row, left, words);
-      return load_words<int64_t>(input, row, left, words);
+        return load_words<uint64_t>(input, rows, words);
+      return load_words<int64_t>(input, rows, words);
     case TypeId::kInt32:
-      return load_words<int32_t>(input, row, left, words);
+      return load_words<int32_t>(input, rows, words);
     case TypeId::kUInt32:
-      return load_words<uint32_t>(input, row, left, words);
+      return load_words<uint32_t>(input, rows, words);
     case TypeId::kInt16:
-      return load_words<int16_t>(input, row, left, words);
+      return load_words<int16_t>(input, rows, words);
     case TypeId::kUInt16:
-      return load_words<uint16_t>(input, row, left, words);
+      return load_words<uint16_t>(input, rows, words);
     case TypeId::kInt8:
-      return load_words<int8_t>(input, row, left, words);
+      return load_words<int8_t>(input, rows, words);
     case TypeId::kUInt8:
-      return load_words<uint8_t>(input, row, left, words);
+      return load_words<uint8_t>(input, rows, words);
     default:
-      return load_bits(input, row, left, words);
+      return load_bits(input, rows, words);
   }
 }
+
+/// Slots, dealt to parts in turn. A run has the states of one part after those of another.
+struct Slots {
+  uint32_t count;
+  int part_bits;
+  uint32_t of_part;
+
+  /// States of a run.
+  __host__ __device__ int64_t states() const { return int64_t{of_part} << part_bits; }
+
+  __device__ int64_t place(int64_t slot) const {
+    return (slot & ((1 << part_bits) - 1)) * of_part + (slot >> part_bits);
+  }
+};
 
 /// Runs of rows, each with states of its own, and what they fold.
 struct Runs {
   int64_t rows;
   int64_t run_rows;
-  uint32_t slots;
+  Slots slots;
   const Input* inputs;
   int num_inputs;
   const Fold* folds;

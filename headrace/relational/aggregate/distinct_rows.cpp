@@ -17,6 +17,7 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -382,12 +383,15 @@ Tensor distinct_rows(const std::vector<Column>& keys) {
   return {};
 }
 
-Column with_positive_zeros(const Column& keys) {
+Column canonical_keys(const Column& keys) {
   if (!keys.dtype().is_floating()) return keys;
   Program program;
   const int value = program.input(0, keys.dtype(), keys.null_count() > 0);
-  program.add_column(
-      program.apply(Op::kAdd, std::array{value, program.constant(Scalar::weak(0.0))}));
+  const int positive =
+      program.apply(Op::kAdd, std::array{value, program.constant(Scalar::weak(0.0))});
+  const int nan = program.constant(Scalar::weak(std::numeric_limits<double>::quiet_NaN()));
+  const int is_nan = program.apply(Op::kIsNan, std::array{value});
+  program.add_column(program.apply(Op::kWhere, std::array{is_nan, nan, positive}));
   return std::get<Column>(evaluate(program, std::array<Value, 1>{keys}, keys.num_rows())[0]);
 }
 

@@ -22,7 +22,7 @@ HR_API Tensor distinct_rows(const std::vector<Column>& keys);
 /// How many rows that gives, without marks.
 HR_API int64_t count_distinct(const NormalizedKeys& keys);
 
-/// Keys as they are in results: -0.0 is 0.0.
-Column with_positive_zeros(const Column& keys);
+/// Keys as they are in results: -0.0 is 0.0, and every NaN the same.
+Column canonical_keys(const Column& keys);
 
 }  // namespace hr

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Median, quantiles, modes and distinct values of groups whose values lie together.
 #include "headrace/algo/reduce/quantile_math.h"
-#include "headrace/relational/aggregate/aggregate_plan.h"
+#include "headrace/algo/sort/sort.h"
+#include "headrace/base/error.h"
+#include "headrace/relational/aggregate/aggregate_strategies.h"
+#include "headrace/relational/aggregate/order_statistics_kernels.h"
 
 #include <algorithm>
 
@@ -36,6 +39,29 @@ T mode_of(T* values, int64_t count) {
 }
 
 }  // namespace
+
+bool has_order_kernels(const AggregatePlan& plan) {
+  return std::ranges::all_of(plan.aggregates, [&](const PlannedAggregate& each) {
+    if (each.ranked < 0) return true;
+    const Dtype dtype = plan.inputs[static_cast<size_t>(each.input)].values.dtype();
+    const bool counts = each.request.aggregate == Aggregate::kNunique;
+    if (counts) return dtype.storage().is_real() && !dtype.is_category();
+    return dtype.is_real() && each.request.aggregate != Aggregate::kMode;
+  });
+}
+
+std::vector<Column> order_statistics_on_device(const AggregatePlan& plan, const RankedInput& input,
+                                               const Column& numbers, int64_t groups) {
+  if constexpr (built_with_cuda) {
+    const Column& values = plan.inputs[static_cast<size_t>(input.input)].values;
+    const std::vector<Column> rows = {numbers, values};
+    const std::vector<Column> sorted = sort_rows(rows, {SortOrder{}, SortOrder{}}, rows);
+    std::vector<PlannedAggregate> wanted;
+    for (const size_t number : input.plans) wanted.push_back(plan.aggregates[number]);
+    return cuda::order_statistics(sorted[0], groups, sorted[1], wanted);
+  }
+  throw_error<InternalError>("groupby", "built without CUDA");
+}
 
 void rank_partition(const AggregatePlan& plan, size_t ranked, uint64_t* values,
                     const uint32_t* ends, AggregatePartition& part) {

@@ -5,7 +5,7 @@
 // it has of them stays in registers until the groups are written.
 #include "headrace/algo/keys/normalized_keys.h"
 #include "headrace/data/device_launch.h"
-#include "headrace/relational/aggregate/device_folds.h"
+#include "headrace/relational/aggregate/group_outputs_device.h"
 #include "headrace/relational/aggregate/partition_folds_kernels.h"
 
 #include <array>
@@ -16,9 +16,12 @@ namespace hr::cuda {
 
 namespace {
 
+using groups::final_word;
 using groups::plus;
+using groups::store_word;
 using groups::times;
 using groups::value_of;
+using groups::values_of;
 using groups::word_of;
 
 constexpr int kThreads = 256;
@@ -32,11 +35,23 @@ constexpr int kMostOutputs = 8;  // of a launch
 /// Where the rows of each partition begin.
 __global__ void begins_kernel(const uint32_t* __restrict__ keys, int64_t rows, int shift,
                               int64_t partitions, int64_t* __restrict__ begins) {
+  const int64_t partition = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (partition > partitions) return;
+  int64_t low = 0, high = rows;
+  while (low < high) {
+    const int64_t middle = low + (high - low) / 2;
+    if (int64_t{keys[middle] >> shift} < partition)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  begins[partition] = low;
+}
+
+/// The places of partitions whose slots all are groups.
+__global__ void places_kernel(int64_t partitions, int slot_bits, int64_t* __restrict__ places) {
   const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i > rows) return;
-  const int64_t before = i == 0 ? -1 : int64_t{keys[i - 1] >> shift};
-  const int64_t here = i == rows ? partitions : int64_t{keys[i] >> shift};
-  for (int64_t p = before + 1; p <= here; ++p) begins[p] = i;
+  if (i < partitions) places[i] = i << slot_bits;
 }
 
 /// How many slots of each partition have rows.
@@ -184,34 +199,6 @@ __device__ void fold_long(TileRoom<T, kSlots>& room, const uint32_t* keys, int c
   }
 }
 
-__device__ __forceinline__ void store_word(std::byte* to, int64_t at, int width, uint64_t word) {
-  if (width == 8)
-    reinterpret_cast<uint64_t*>(to)[at] = word;
-  else if (width == 4)
-    reinterpret_cast<uint32_t*>(to)[at] = static_cast<uint32_t>(word);
-  else if (width == 2)
-    reinterpret_cast<uint16_t*>(to)[at] = static_cast<uint16_t>(word);
-  else
-    reinterpret_cast<uint8_t*>(to)[at] = static_cast<uint8_t>(word);
-}
-
-constexpr uint64_t kNanWord = 0x7ff8000000000000;  // of a double
-
-/// The bits of an aggregate of a group with this number of values.
-__device__ __forceinline__ uint64_t final_word(const ValueOutput& out, uint64_t state,
-                                               int64_t values) {
-  uint64_t word = out.is_count ? static_cast<uint64_t>(values) : state;
-  if (out.is_mean) word = word_of(value_of<double>(word) / static_cast<double>(values));
-  if (values < out.fewest && !out.keeps_few) word = 0;
-  if (out.is_floating && out.width == 4) {
-    const auto value = static_cast<float>(value_of<double>(word));
-    uint32_t small;
-    memcpy(&small, &value, sizeof small);
-    word = small;
-  }
-  return word;
-}
-
 struct Outputs {
   std::array<KeyOutput, kMostDeviceKeys> keys;
   std::array<ValueOutput, kMostOutputs> values;
@@ -294,15 +281,10 @@ __device__ __forceinline__ void write_groups(TileRoom<T, kSlots>& room, const Ou
 #pragma unroll
     for (int k = 0; k < kOwn; ++k) {
       if (sizes[k] == 0) continue;
-      int64_t values = sizes[k];
       uint64_t state = word_of(states[k]);
-      if constexpr (std::is_floating_point_v<T>) {
-        const uint32_t missing = room.missing[thread * kOwn + k];
-        if (!out.nan_is_value)
-          values -= missing;
-        else if (missing > 0 && (!out.is_min || missing == sizes[k]))
-          state = kNanWord;
-      }
+      uint32_t missing = 0;
+      if constexpr (std::is_floating_point_v<T>) missing = room.missing[thread * kOwn + k];
+      const int64_t values = values_of(out, sizes[k], missing, state);
       room.words[rank] = final_word(out, state, values);
       room.order[rank] = values >= out.fewest;
       nulls += values < out.fewest;
@@ -399,6 +381,11 @@ cudaStream_t stream_of(const DeviceCall& call) {
   return static_cast<cudaStream_t>(call.stream());
 }
 
+void find_begins(const DeviceCall& call, const SortedPartitions& sorted) {
+  begins_kernel<<<blocks_of(sorted.partitions + 1, kThreads), kThreads, 0, stream_of(call)>>>(
+      sorted.keys, sorted.rows, sorted.slot_bits, sorted.partitions, sorted.begins);
+}
+
 template <class T, class Step>
 void launch(const DeviceCall& call, const SortedPartitions& sorted, const PartitionFold& fold,
             const Outputs& outputs) {
@@ -430,10 +417,15 @@ void launch_fold(const DeviceCall& call, const SortedPartitions& sorted, const P
 
 }  // namespace
 
+void place_groups(DeviceCall& call, const SortedPartitions& sorted) {
+  find_begins(call, sorted);
+  places_kernel<<<blocks_of(sorted.partitions, kThreads), kThreads, 0, stream_of(call)>>>(
+      sorted.partitions, sorted.slot_bits, sorted.places);
+}
+
 void count_groups(DeviceCall& call, const SortedPartitions& sorted) {
   const cudaStream_t stream = stream_of(call);
-  begins_kernel<<<blocks_of(sorted.rows + 1, kThreads), kThreads, 0, stream>>>(
-      sorted.keys, sorted.rows, sorted.slot_bits, sorted.partitions, sorted.begins);
+  find_begins(call, sorted);
   const Buffer counted = call.scratch(8 * (sorted.partitions + 1));
   auto* const counts = call.writes_as<int64_t>(counted);
   call.fill(reinterpret_cast<std::byte*>(counts + sorted.partitions), 0, 8);

@@ -51,6 +51,9 @@ inline constexpr int kManySlotBits = 11;
 /// Fills `begins` and, with the groups of each partition, `places`.
 void count_groups(DeviceCall& call, const SortedPartitions& sorted);
 
+/// The same where each slot is a group.
+void place_groups(DeviceCall& call, const SortedPartitions& sorted);
+
 /// What one fold of a column gives.
 struct PartitionFold {
   const uint64_t* words;  // sorted with the keys; null: rows are counted only

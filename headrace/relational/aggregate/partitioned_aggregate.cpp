@@ -354,10 +354,8 @@ std::string why_no_chains(const NormalizedKeys& packed) {
 
 }  // namespace
 
-std::string why_no_partitioned_kernel(const AggregatePlan& plan, const NormalizedKeys& packed,
-                                      GroupOrder order) {
+std::string why_no_chain_kernel(const AggregatePlan& plan, const NormalizedKeys& packed) {
   const uint64_t domain = packed.domain();
-  if (order == GroupOrder::kFirstSeen) return "many groups in the order of their first rows";
   if (domain == 0 || domain > std::min(uint64_t{1} << 32, uint64_t{4} * packed.num_rows()))
     return "keys far apart";
   for (const KeyField& field : packed.key_fields())
@@ -373,7 +371,14 @@ std::string why_no_partitioned_kernel(const AggregatePlan& plan, const Normalize
     if (input.value_class != ValueClass::kFloating && input.can_miss())
       return "nulls among integers of many groups";
   }
-  return why_no_chains(packed);
+  return {};
+}
+
+std::string why_no_partitioned_kernel(const AggregatePlan& plan, const NormalizedKeys& packed,
+                                      GroupOrder order) {
+  if (order == GroupOrder::kFirstSeen) return "many groups in the order of their first rows";
+  const std::string why = why_no_chain_kernel(plan, packed);
+  return why.empty() ? why_no_chains(packed) : why;
 }
 
 bool has_many_keys_on_device(const NormalizedKeys& packed) {
@@ -381,8 +386,15 @@ bool has_many_keys_on_device(const NormalizedKeys& packed) {
   return rows >= KeySample::kManyRows && are_many_keys(rows, sample_of(packed));
 }
 
-Grouped partitioned_aggregate_on_device(const AggregatePlan& plan, const NormalizedKeys& packed) {
-  if constexpr (built_with_cuda) return cuda::partitioned_aggregate(plan, packed);
+bool has_device_columns(const AggregatePlan& plan) {
+  return std::ranges::all_of(plan.aggregates, [](const PlannedAggregate& each) {
+    return has_device_fold(each.request.aggregate) && !each.dtype.is_bool();
+  });
+}
+
+Grouped partitioned_aggregate_on_device(const AggregatePlan& plan, const NormalizedKeys& packed,
+                                        int64_t groups) {
+  if constexpr (built_with_cuda) return cuda::partitioned_aggregate(plan, packed, groups);
   throw_error<InternalError>("groupby", "built without CUDA");
 }
 

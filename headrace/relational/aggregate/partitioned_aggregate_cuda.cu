@@ -2,14 +2,16 @@
 // Group-by of many groups on a CUDA device. Keys are sorted stably by their upper bits, each time
 // with the values of one column, until equal ones are in one partition, which a block of threads
 // folds: its slots with rows become groups, in the order of keys.
+#include "headrace/algo/bits/validity_device.h"
 #include "headrace/algo/keys/normalized_keys_device.h"
-#include "headrace/relational/aggregate/device_folds.h"
+#include "headrace/relational/aggregate/group_outputs_device.h"
 #include "headrace/relational/aggregate/partition_folds_kernels.h"
 #include "headrace/relational/aggregate/partitioned_aggregate_kernels.h"
 
 #include <algorithm>
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
+#include <type_traits>
 #include <utility>
 
 namespace hr::cuda {
@@ -46,7 +48,7 @@ __global__ void words_kernel(const __grid_constant__ Input input, int64_t rows,
   const int64_t row =
       int64_t{blockIdx.x} * kTile + threadIdx.x / 32 * 32 * kItems + threadIdx.x % 32;
   uint64_t words[kItems];
-  load(input, row, static_cast<int>(min(rows - row, int64_t{kTile})), words);
+  load(input, TileRows{row, static_cast<int>(min(rows - row, int64_t{kTile}))}, words);
 #pragma unroll
   for (int k = 0; k < kItems; ++k) {
     const int64_t at = row + 32 * k;
@@ -57,17 +59,11 @@ __global__ void words_kernel(const __grid_constant__ Input input, int64_t rows,
   }
 }
 
-__global__ void bits_kernel(const uint8_t* __restrict__ bytes, int64_t count,
-                            uint32_t* __restrict__ bits) {
-  const int64_t i = int64_t{blockIdx.x} * kRowThreads + threadIdx.x;
-  const uint32_t word = __ballot_sync(~0u, i < count && bytes[i] != 0);
-  if (threadIdx.x % 32 == 0 && i < count) bits[i / 32] = word;
-}
-
 class PartitionedFold {
  public:
-  PartitionedFold(const AggregatePlan& plan, const NormalizedKeys& packed)
+  PartitionedFold(const AggregatePlan& plan, const NormalizedKeys& packed, int64_t groups)
       : plan_(plan),
+        groups_(groups),
         packed_(packed),
         fields_(packed.key_fields()),
         place_(fields_[0].column.place()),
@@ -78,11 +74,17 @@ class PartitionedFold {
         call_("groupby", place_) {}
 
   Grouped run() {
-    keys_ = scratch<uint32_t>(rows_);
     sorted_ = scratch<uint32_t>(rows_);
     with_keys(call_, packed_, buffers_, [&]<class Keys>(const Keys& keys) {
+      if constexpr (std::is_same_v<Keys, IntegerKey<int32_t>>)
+        if (keys.least == 0) {
+          keys_ = reinterpret_cast<const uint32_t*>(keys.values);
+          return;
+        }
+      auto* const made = scratch<uint32_t>(rows_);
       keys_kernel<Keys>
-          <<<blocks_of(rows_, kRowThreads), kRowThreads, 0, stream()>>>(keys, rows_, keys_);
+          <<<blocks_of(rows_, kRowThreads), kRowThreads, 0, stream()>>>(keys, rows_, made);
+      keys_ = made;
     });
     // Which aggregates each column gives; those of no values come with the first.
     std::vector<size_t> inputs;
@@ -93,6 +95,7 @@ class PartitionedFold {
     if (groups == 0) return nothing();
     make_outputs(groups);
     if (inputs.empty()) fold({}, rest_of(-1));
+    first_input_ = inputs.empty() ? 0 : inputs[0];
     for (size_t k = 0; k < inputs.size(); ++k) {
       if (k > 0) sort_rows(static_cast<int64_t>(inputs[k]));
       fold_input(inputs[k]);
@@ -167,6 +170,10 @@ class PartitionedFold {
                            packed_.has_missing() ? packed_.missing() : ~uint64_t{0},
                            scratch<int64_t>(partitions_ + 1),
                            scratch<int64_t>(partitions_ + 1)};
+    if (groups_ > 0) {
+      place_groups(call_, partitions_of_rows_);
+      return groups_;
+    }
     count_groups(call_, partitions_of_rows_);
     int64_t groups = 0;
     call_.fetch(&groups, partitions_of_rows_.places + partitions_, 8);
@@ -203,23 +210,6 @@ class PartitionedFold {
     }
   }
 
-  static ValueOutput output_of(const PlannedAggregate& aggregate, std::byte* to) {
-    const AggregateRequest& request = aggregate.request;
-    ValueOutput out{};
-    out.to = to;
-    out.width = static_cast<int>(aggregate.dtype.storage().size_bytes());
-    out.is_count = aggregate.accumulators.empty();
-    out.is_floating = aggregate.dtype.is_floating();
-    out.is_mean = request.aggregate == Aggregate::kMean;
-    out.fewest = aggregate_row(request.aggregate)
-                     .fewest_values(request.min_count, request.ddof, request.rank);
-    out.keeps_few =
-        request.aggregate == Aggregate::kSum || request.aggregate == Aggregate::kProduct;
-    out.nan_is_value = request.nan_is_value && out.is_floating;
-    out.is_min = request.aggregate == Aggregate::kMin;
-    return out;
-  }
-
   // Aggregates of an accumulator of an input, or if it is -1 of how many values there are.
   std::vector<ValueOutput> outputs_of(int64_t input, int64_t accumulator) const {
     std::vector<ValueOutput> found;
@@ -246,11 +236,11 @@ class PartitionedFold {
   void fold_input(size_t k) {
     const AccumulatorInput& input = plan_.inputs[k];
     std::vector<ValueOutput> counts = rest_of(static_cast<int64_t>(k));
-    if (!keys_left_.empty() && !input.can_miss()) {  // all rows have values
-      const std::vector<ValueOutput> sizes = rest_of(-1);
-      counts.insert(counts.end(), sizes.begin(), sizes.end());
-    } else if (!keys_left_.empty()) {
-      fold({}, rest_of(-1));
+    if (const std::vector<ValueOutput> sizes = rest_of(-1); k == first_input_ && !sizes.empty()) {
+      if (input.can_miss())
+        fold({}, sizes);
+      else  // all rows have values
+        counts.insert(counts.end(), sizes.begin(), sizes.end());
     }
     std::vector<Accumulator> accumulators = input.accumulators;
     if (accumulators.empty()) accumulators.push_back(Accumulator::kSum);
@@ -269,16 +259,15 @@ class PartitionedFold {
   Grouped finish(int64_t groups) {
     const size_t count = plan_.aggregates.size();
     std::vector<unsigned> null_counts(count);
-    if (count > 0) call_.fetch(null_counts.data(), nulls_, static_cast<int64_t>(4 * count));
+    if (std::ranges::any_of(values_, [](const ValueOutput& out) { return out.valid != nullptr; }))
+      call_.fetch(null_counts.data(), nulls_, static_cast<int64_t>(4 * count));
     Grouped grouped;
     for (size_t k = 0; k < fields_.size(); ++k)
       grouped.keys.push_back(fields_[k].column.with_rows(groups, key_buffers_[k], Buffer(), 0));
     for (size_t k = 0; k < count; ++k) {
       Buffer validity;
       if (null_counts[k] > 0) {
-        validity = allocate_result((groups + 31) / 32 * 4, place_);
-        bits_kernel<<<blocks_of(groups, kRowThreads), kRowThreads, 0, stream()>>>(
-            values_[k].valid, groups, call_.writes_as<uint32_t>(validity));
+        validity = validity_of(call_, values_[k].valid, groups, place_);
       }
       grouped.values.push_back(
           Column(plan_.aggregates[k].dtype, groups, value_buffers_[k], validity, null_counts[k]));
@@ -288,6 +277,7 @@ class PartitionedFold {
   }
 
   const AggregatePlan& plan_;
+  const int64_t groups_;  // keys below it are groups; 0: unknown
   const NormalizedKeys& packed_;
   const std::vector<KeyField> fields_;
   const Place place_;
@@ -301,8 +291,9 @@ class PartitionedFold {
   std::vector<Buffer> value_buffers_{};
   std::vector<KeyOutput> keys_left_{};  // until the first fold writes them
   std::vector<ValueOutput> values_{};
+  size_t first_input_ = 0;
   SortedPartitions partitions_of_rows_{};
-  uint32_t* keys_ = nullptr;
+  const uint32_t* keys_ = nullptr;
   uint32_t* sorted_ = nullptr;
   uint64_t* words_ = nullptr;
   uint64_t* sorted_words_ = nullptr;
@@ -326,8 +317,9 @@ std::vector<uint64_t> sampled_keys(const NormalizedKeys& packed, int64_t count, 
   return found;
 }
 
-Grouped partitioned_aggregate(const AggregatePlan& plan, const NormalizedKeys& packed) {
-  return PartitionedFold(plan, packed).run();
+Grouped partitioned_aggregate(const AggregatePlan& plan, const NormalizedKeys& packed,
+                              int64_t groups) {
+  return PartitionedFold(plan, packed, groups).run();
 }
 
 }  // namespace hr::cuda

@@ -14,7 +14,9 @@ std::vector<uint64_t> sampled_keys(const NormalizedKeys& packed, int64_t count, 
 
 /// Groups by keys of a domain of at most 2^32, over columns on one device that
 /// `why_no_partitioned_kernel` takes: columns there, in the order of the keys. The rows of a group
-/// are folded in their order: the bits of the host. Waits for the number of groups.
-Grouped partitioned_aggregate(const AggregatePlan& plan, const NormalizedKeys& packed);
+/// are folded in their order: the bits of the host. `groups`: each key below it has rows; 0: waits
+/// for the number of groups.
+Grouped partitioned_aggregate(const AggregatePlan& plan, const NormalizedKeys& packed,
+                              int64_t groups);
 
 }  // namespace hr::cuda

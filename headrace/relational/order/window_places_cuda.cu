@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Places of rows in groups on a CUDA device: where the group and the run of ties of each row begin
 // are running maxima over rows that begin one.
+#include "headrace/algo/bits/validity_device.h"
 #include "headrace/data/device_launch.h"
 #include "headrace/relational/order/window_places_kernels.h"
 
@@ -117,13 +118,6 @@ __global__ void positions_kernel(Numbers numbers, int64_t count, int64_t* __rest
   if (i < count) out[i] = numbers[i];
 }
 
-__global__ void bits_kernel(const uint8_t* __restrict__ bytes, int64_t count,
-                            unsigned* __restrict__ bits) {
-  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  const unsigned word = __ballot_sync(~0u, i < count && bytes[i] != 0);
-  if (threadIdx.x % 32 == 0 && i < count) bits[i / 32] = word;
-}
-
 /// One call over rows in an order.
 class OrderedRows {
  public:
@@ -202,8 +196,7 @@ class OrderedRows {
   }
 
   Column finished(Dtype dtype, const Buffer& values, const uint8_t* valid) {
-    const Buffer bits = allocate_result(8 * ((rows_ + 63) / 64), place_);
-    bits_kernel<<<blocks(), kThreads, 0, stream()>>>(valid, rows_, call_.writes_as<unsigned>(bits));
+    const Buffer bits = validity_of(call_, valid, rows_, place_);
     call_.finish(cudaGetLastError());
     return Column(dtype, rows_, values, bits, -1);
   }
