@@ -271,3 +271,8 @@ def test_kernels_of_numba_run_on_our_arrays_without_a_copy(noise, monkeypatch):
     assert hr.memory.ledger().total_bytes == copied
     np.testing.assert_array_equal(gate.copy_to_host(), np.asarray(ours).astype(np.uint8))
     np.testing.assert_array_equal(rows.copy_to_host(), np.asarray(windows))
+
+
+def test_series_of_a_device_are_arrow_arrays_of_the_host(device):
+    for values in (["x", "a string of many bytes", None, ""], [1.5, None, 3.0], [True, None]):
+        assert hr.Series(values).to(device).to_arrow().to_pylist() == values

@@ -1070,10 +1070,10 @@ class Series(Tabular, Column, role="_series"):
         )
 
     def to_arrow(self) -> Any:
-        """A pyarrow array on the same memory."""
+        """A pyarrow array on the same memory; values of a device move to the host."""
         import pyarrow as pa
 
-        return pa.array(self)
+        return pa.array(self._value())
 
     def to_pandas(self) -> Any:
         """A pandas series, on the same memory for numbers and times without nulls.
