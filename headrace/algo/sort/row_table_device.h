@@ -21,12 +21,12 @@ struct RowTable {
 
   Slot* slots = nullptr;
   uint64_t mask = 0;
-  int row_bits = 0;
+  int bits_of_row = 0;
 
-  __device__ uint32_t row_of(Slot slot) const { return slot & ((1u << row_bits) - 1); }
+  __device__ uint32_t row_of(Slot slot) const { return slot & ((1u << bits_of_row) - 1); }
 
   __device__ Slot slot_of(uint64_t hash, int64_t row) const {
-    return static_cast<Slot>(hash >> 32) >> row_bits << row_bits | static_cast<uint32_t>(row);
+    return static_cast<Slot>(hash >> 32) >> bits_of_row << bits_of_row | static_cast<uint32_t>(row);
   }
 
   /// The slot of a row's key, taken if it has none. Which one it is may depend on the order of
@@ -46,7 +46,8 @@ struct RowTable {
           return static_cast<uint32_t>(at);
         }
       }
-      if (found >> row_bits != own >> row_bits || !Rows::equal(rows, row_of(found), rows, row))
+      if (found >> bits_of_row != own >> bits_of_row ||
+          !Rows::equal(rows, row_of(found), rows, row))
         continue;
       if (found > own) atomicMin(slots + at, own);
       return static_cast<uint32_t>(at);
@@ -62,7 +63,8 @@ struct RowTable {
     for (uint64_t at = hash & mask;; at = (at + 1) & mask) {
       const Slot found = slots[at];
       if (found == kFree) return kNone;
-      if (found >> row_bits == own >> row_bits && Rows::equal(there, row_of(found), rows, row))
+      if (found >> bits_of_row == own >> bits_of_row &&
+          Rows::equal(there, row_of(found), rows, row))
         return row_of(found);
     }
   }
@@ -214,10 +216,10 @@ RowTables put_rows(DeviceCall& call, const Rows& keys, int64_t count, Place plac
   constexpr int64_t kWidth = sizeof(RowTable::Slot);
   const uint64_t all = std::bit_ceil(static_cast<uint64_t>(count + count / 2 + 4));
   const uint64_t few = all >= 8 * kFewSlots ? kFewSlots : 0;
-  const int row_bits = std::bit_width(static_cast<uint64_t>(count));
+  const int bits_of_row = std::bit_width(static_cast<uint64_t>(count));
   room = call.scratch(kWidth * static_cast<int64_t>(all + few + 2));
   auto* const first = call.writes_as<RowTable::Slot>(room);
-  RowTables tables{{first + all, few - 1, row_bits}, {first, all - 1, row_bits}, nullptr};
+  RowTables tables{{first + all, few - 1, bits_of_row}, {first, all - 1, bits_of_row}, nullptr};
   if (few > 0) {
     tables.is_full = first + all + few;
     call.fill(reinterpret_cast<std::byte*>(tables.few.slots), 0xFF,

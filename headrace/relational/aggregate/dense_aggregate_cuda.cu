@@ -4,7 +4,7 @@
 #include "headrace/algo/bits/validity_device.h"
 #include "headrace/algo/keys/factorize.h"
 #include "headrace/relational/aggregate/dense_aggregate_kernels.h"
-#include "headrace/relational/aggregate/dense_fold_device.h"
+#include "headrace/relational/aggregate/dense_folds_device.h"
 #include "headrace/relational/aggregate/group_outputs_device.h"
 
 #include <algorithm>
@@ -224,7 +224,7 @@ class DenseFold {
     return fetch(wants_first);
   }
 
-  // Aggregates of slots that all have rows, of those that are fewer than `groups`.
+  // Aggregates of the slots below `groups`, which all have rows.
   std::vector<Column> columns(int64_t groups) {
     fold(false);
     const size_t count = plan_.aggregates.size();
@@ -268,14 +268,13 @@ class DenseFold {
     lay_out(wants_first);
     totals_ = call_.scratch(total_bytes_);
     total_ = call_.writes(totals_);
-    with_keys(call_, packed_, tables_, [&](const auto& keys) {
-      pass(keys, false);
-      if (plan_.needs_second) {
-        make_means();
-        pass(keys, true);
-      }
-      if (wants_first) find_first_rows(keys);
-    });
+    pass(false);
+    if (plan_.needs_second) {
+      make_means();
+      pass(true);
+    }
+    if (wants_first)
+      with_keys(call_, packed_, tables_, [&](const auto& keys) { find_first_rows(keys); });
   }
 
   // Where the total of a fold, of missing values or of rows is, in bytes.
@@ -327,8 +326,7 @@ class DenseFold {
     return tables_.back().template as<T>();
   }
 
-  template <class Keys>
-  void pass(const Keys& keys, bool second) {
+  void pass(bool second) {
     std::vector<Input> inputs;
     std::vector<Fold> folds;
     std::vector<Joined> joined;
@@ -386,14 +384,7 @@ class DenseFold {
     all.num_inputs = static_cast<int>(inputs.size());
     all.folds = table(folds);
     all.num_folds = static_cast<int>(folds.size());
-    if (slots_ <= kThreads)
-      fold_runs<Keys, FoldShape::kRegisters>(keys, all, runs_, stream());
-    else if (split_.part_bits == 0)
-      fold_runs<Keys, FoldShape::kShared>(keys, all, runs_, stream());
-    else if (sums_doubles(inputs, folds))
-      fold_runs<Keys, FoldShape::kSumsOfPart>(keys, all, runs_, stream());
-    else
-      fold_runs<Keys, FoldShape::kPart>(keys, all, runs_, stream());
+    fold_runs(call_, packed_, tables_, all, runs_, sums_doubles(inputs, folds));
     if (!joined.empty()) {
       const dim3 grid(blocks_of(2 * slots_, kThreads), static_cast<unsigned>(joined.size()));
       join_folds_kernel<<<grid, kThreads, 0, stream()>>>(table(joined), split_, runs_);

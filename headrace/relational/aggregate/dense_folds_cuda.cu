@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// For dense_aggregate_cuda.cu: what a block of threads folds. It takes a run of rows, or of them
-// those of a part of the slots, tile by tile: it ranks the rows of a tile by bucket (slot modulo
-// the threads), stably, puts their values in that order into shared memory, and each thread folds
-// the rows of its own bucket, one after the other. So a slot's rows are added in the CPU's order,
-// without atomics.
-#pragma once
-#include "headrace/algo/keys/normalized_keys_device.h"
-#include "headrace/relational/aggregate/device_folds.h"
+// What a block of threads folds of few slots. It takes a run of rows, or of them those of a part of
+// the slots, tile by tile: it ranks the rows of a tile by bucket (slot modulo the threads), stably,
+// puts their values in that order into shared memory, and each thread folds the rows of its own
+// bucket, one after the other. So a slot's rows are added in the CPU's order, without atomics.
+#include "headrace/relational/aggregate/dense_folds_device.h"
 
 #include <cstdint>
 #include <cub/block/block_radix_rank.cuh>
 #include <limits>
 
-namespace hr::cuda::groups {
+namespace hr::cuda {
+
+namespace {
+
+using namespace groups;
 
 struct LowBits {
   __device__ uint32_t Digit(uint32_t slot) const { return slot & (kThreads - 1); }
@@ -36,8 +37,6 @@ constexpr bool is_part(FoldShape shape) {
 constexpr int items_of(FoldShape shape) {
   return is_part(shape) ? kItems / 2 : kItems;
 }
-
-inline constexpr int64_t kMostShared = 4096;  // slots: three blocks of a processor have room
 
 static_assert(kMostShared <= int64_t{1} << (32 - kPlaceBits));
 
@@ -254,6 +253,21 @@ __device__ __forceinline__ void fold_rows(TileRoom<kShape>& room, const Keys& ke
   }
 }
 
+/// The rows that wait behind a tile, which was folded, are the first now.
+template <FoldShape kShape>
+__device__ __forceinline__ void bring_forward(TileRoom<kShape>& room, int place, int waiting) {
+  constexpr int kCount = items_of(kShape);
+  uint32_t rest[kCount];
+#pragma unroll
+  for (int k = 0; k < kCount; ++k)
+    rest[k] = place + 32 * k < waiting ? room.waiting[kThreads * kCount + place + 32 * k] : 0;
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < kCount; ++k)
+    if (place + 32 * k < waiting) room.waiting[place + 32 * k] = rest[k];
+  __syncthreads();
+}
+
 /// The rows of the run whose slots are of the part: they wait until a tile is full.
 template <FoldShape kShape, class Keys>
 __device__ __forceinline__ void fold_picked(TileRoom<kShape>& room, const Keys& keys,
@@ -324,15 +338,7 @@ __device__ __forceinline__ void fold_picked(TileRoom<kShape>& room, const Keys& 
       fold_tile(room, all, picked, slots, count, s, states);
       __syncthreads();
       waiting -= count;
-      uint32_t rest[kCount];  // those behind the tile are first now
-#pragma unroll
-      for (int k = 0; k < kCount; ++k)
-        rest[k] = place + 32 * k < waiting ? room.waiting[kRows + place + 32 * k] : 0;
-      __syncthreads();
-#pragma unroll
-      for (int k = 0; k < kCount; ++k)
-        if (place + 32 * k < waiting) room.waiting[place + 32 * k] = rest[k];
-      __syncthreads();
+      bring_forward(room, place, waiting);
     }
   }
 }
@@ -376,9 +382,8 @@ __global__ void __launch_bounds__(kThreads, blocks_of_processor(kShape))
     }
 }
 
-/// Folds the runs, a block each part of each.
-template <class Keys, FoldShape kShape>
-void fold_runs(const Keys& keys, const Runs& all, int64_t runs, cudaStream_t stream) {
+template <FoldShape kShape, class Keys>
+void launch(const Keys& keys, const Runs& all, int64_t runs, cudaStream_t stream) {
   const auto shared = [](int64_t slots) {
     return static_cast<int>(kShape == FoldShape::kRegisters ? 0 : 12 * slots);
   };
@@ -390,4 +395,21 @@ void fold_runs(const Keys& keys, const Runs& all, int64_t runs, cudaStream_t str
                               static_cast<size_t>(shared(all.slots.of_part)), stream>>>(keys, all);
 }
 
-}  // namespace hr::cuda::groups
+}  // namespace
+
+void fold_runs(DeviceCall& call, const NormalizedKeys& packed, std::vector<Buffer>& tables,
+               const Runs& all, int64_t runs, bool sums_doubles) {
+  const auto stream = static_cast<cudaStream_t>(call.stream());
+  with_keys(call, packed, tables, [&](const auto& keys) {
+    if (all.slots.count <= kThreads)
+      launch<FoldShape::kRegisters>(keys, all, runs, stream);
+    else if (all.slots.part_bits == 0)
+      launch<FoldShape::kShared>(keys, all, runs, stream);
+    else if (sums_doubles)
+      launch<FoldShape::kSumsOfPart>(keys, all, runs, stream);
+    else
+      launch<FoldShape::kPart>(keys, all, runs, stream);
+  });
+}
+
+}  // namespace hr::cuda
