@@ -54,13 +54,16 @@ class Pulling {
         even_(1.0 / static_cast<double>(vertices_)) {
     if (hubs_) places_ = hubs_.places.as<uint32_t>();
     if (weights) weights_ = entry_weights("pagerank", in_, *weights, WeightRule::kNotNegative);
-    fill_inverse(graph.out(), weights);
     anew_ = shares("personalization", vectors.personalization, vertices_);
     dangling_ = vectors.dangling ? shares("dangling", vectors.dangling, vertices_) : anew_;
-    ranks_ = shares("nstart", vectors.start, vertices_);
-    if (ranks_.empty()) ranks_.assign(static_cast<size_t>(vertices_), even_);
-    given_.resize(ranks_.size());
-    next_.resize(ranks_.size());
+    // Nothing is zeroed: the workers that fill these touch their memory first.
+    for (Buffer* each : {&ranks_buffer_, &inverse_buffer_, &given_buffer_, &next_buffer_})
+      *each = Buffer::allocate(8 * vertices_);
+    ranks_ = ranks_buffer_.mutable_as<double>();
+    inverse_ = inverse_buffer_.mutable_as<double>();
+    given_ = given_buffer_.mutable_as<double>();
+    next_ = next_buffer_.mutable_as<double>();
+    fill_start(graph.out(), weights, shares("nstart", vectors.start, vertices_));
     pieces_.resize(static_cast<size_t>(num_pieces(in_)));
   }
 
@@ -69,7 +72,7 @@ class Pulling {
     parallel_rows(in_, [&](Morsel piece) {
       double lost = 0;
       for (int64_t first = piece.begin; first < piece.end; first += kBlockRows)
-        lost += give(first, std::min(first + kBlockRows, piece.end), alpha, given_.data());
+        lost += give(first, std::min(first + kBlockRows, piece.end), alpha, given_);
       pieces_[static_cast<size_t>(piece.index)].lost = lost;
     });
     combine();
@@ -82,7 +85,7 @@ class Pulling {
     const double* const personal = anew_.empty() ? nullptr : anew_.data();
     const Buffer& targets = hubs_ ? hubs_.targets : in_.targets;
     const cpu::Pull pull{in_.offsets.as<int64_t>(), targets ? targets.as<uint32_t>() : nullptr,
-                         weights_ ? weights_.as<double>() : nullptr, given_.data()};
+                         weights_ ? weights_.as<double>() : nullptr, given_};
     parallel_pieces(in_, targets, [&](Morsel piece) {
       Sums own;
       std::array<double, kBlockRows> pulled, changes;
@@ -90,7 +93,7 @@ class Pulling {
         const int64_t last = std::min(first + kBlockRows, piece.end);
         cpu::pull_rows(pull, first, last, pulled.data());
         const int64_t count = last - first;
-        double* const ranks = ranks_.data() + first;
+        double* const ranks = ranks_ + first;
         for (int64_t i = 0; i < count; ++i) {
           const double rank = pulled[static_cast<size_t>(i)] +
                               lost * (dangling ? dangling[first + i] : even_) +
@@ -99,7 +102,7 @@ class Pulling {
           ranks[i] = rank;
         }
         own.change += sum_of(changes.data(), count);
-        own.lost += give(first, last, alpha, next_.data());
+        own.lost += give(first, last, alpha, next_);
       }
       pieces_[static_cast<size_t>(piece.index)] = own;
     });
@@ -107,7 +110,7 @@ class Pulling {
     return combine();
   }
 
-  const Vector& ranks() const { return ranks_; }
+  Column ranks() && { return Column(TypeId::kFloat64, vertices_, std::move(ranks_buffer_)); }
 
  private:
   struct Sums {
@@ -115,9 +118,8 @@ class Pulling {
     double change = 0;
   };
 
-  // 1 over the weights of edges out; 0 where there are none.
-  void fill_inverse(const Csr& out, const std::optional<Column>& weights) {
-    inverse_.resize(static_cast<size_t>(vertices_));
+  // The first ranks, and 1 over the weights of edges out; 0 where there are none.
+  void fill_start(const Csr& out, const std::optional<Column>& weights, const Vector& start) {
     Buffer made;
     if (weights) made = entry_weights("pagerank", out, *weights, WeightRule::kNotNegative);
     const double* const of_entries = made ? made.as<double>() : nullptr;
@@ -127,7 +129,9 @@ class Pulling {
         const int64_t degree = offsets[v + 1] - offsets[v];
         const double sum =
             of_entries ? sum_of(of_entries + offsets[v], degree) : static_cast<double>(degree);
-        inverse_[static_cast<size_t>(v)] = sum > 0 ? 1 / sum : 0;
+        const double inverse = 1 / (sum > 0 ? sum : 1);  // no branch: which have edges is random
+        inverse_[v] = sum > 0 ? inverse : 0;
+        ranks_[v] = start.empty() ? even_ : start[static_cast<size_t>(v)];
       }
     });
   }
@@ -136,9 +140,8 @@ class Pulling {
   double give(int64_t first, int64_t last, double alpha, double* to) const {
     std::array<double, kBlockRows> lost;
     for (int64_t v = first; v < last; ++v) {
-      const auto at = static_cast<size_t>(v);
-      to[places_ ? places_[at] : at] = alpha * ranks_[at] * inverse_[at];
-      lost[static_cast<size_t>(v - first)] = inverse_[at] == 0 ? ranks_[at] : 0;
+      to[places_ ? places_[v] : v] = alpha * ranks_[v] * inverse_[v];
+      lost[static_cast<size_t>(v - first)] = inverse_[v] == 0 ? ranks_[v] : 0;
     }
     return sum_of(lost.data(), last - first);
   }
@@ -159,12 +162,16 @@ class Pulling {
   int64_t vertices_;
   double even_;
   Buffer weights_{};  // of entries
-  Vector inverse_{};
   Vector anew_{};
   Vector dangling_{};
-  Vector ranks_{};
-  Vector given_{};
-  Vector next_{};
+  Buffer ranks_buffer_{};
+  Buffer inverse_buffer_{};
+  Buffer given_buffer_{};
+  Buffer next_buffer_{};
+  double* ranks_;
+  double* inverse_;
+  double* given_;
+  double* next_;
   std::vector<Sums> pieces_{};
   double lost_ = 0;
 };
@@ -176,13 +183,11 @@ Column pagerank(const Graph& graph, const PageRankOptions& options, const PageRa
   if constexpr (built_with_cuda)
     if (graph.place().is_gpu()) return cuda::pagerank(graph, options, vectors, weights);
   const int64_t vertices = graph.num_vertices();
-  Buffer made = Buffer::allocate(8 * vertices);
-  if (vertices == 0) return Column(TypeId::kFloat64, 0, std::move(made));
+  if (vertices == 0) return Column(TypeId::kFloat64, 0, Buffer::allocate(0));
   Pulling pulling(graph, vectors, weights);
   pulling.start(options.alpha);
   step_until_still("pagerank", options, vertices, [&] { return pulling.step(options.alpha); });
-  std::copy(pulling.ranks().begin(), pulling.ranks().end(), made.mutable_as<double>());
-  return Column(TypeId::kFloat64, vertices, std::move(made));
+  return std::move(pulling).ranks();
 }
 
 NodePtr pagerank_table(const Graph& graph, const PageRankOptions& options,
