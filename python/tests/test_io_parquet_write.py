@@ -364,6 +364,29 @@ def test_partitions(tmp_path: Any) -> None:
         frame.to_parquet(partition_cols=["year"])
 
 
+def test_dictionaries_of_strings_are_sorted(tmp_path: Any) -> None:
+    random = np.random.default_rng(11)
+    words = [
+        "",
+        "b",
+        "a",
+        "a longer word than twelve",
+        "a longer word",
+        "ä",
+        "z\0",
+        "z",
+        "\U0001f600",
+    ]
+    values = [None if k == 9 else words[k] for k in random.integers(0, 10, 70_000)]
+    path = tmp_path / "words.parquet"
+    hr.DataFrame({"s": values}).to_parquet(path)
+    theirs = pq.read_table(path, read_dictionary=["s"])["s"].combine_chunks()
+    assert theirs.dictionary.to_pylist() == sorted(words, key=str.encode)
+    assert theirs.to_pylist() == hr.read_parquet(path).s.to_list() == values
+    found = pq.ParquetFile(path).metadata.row_group(0).column(0).statistics
+    assert (found.min, found.max) == ("", "\U0001f600")
+
+
 def test_a_layout_for_gpus(tmp_path: Any) -> None:
     path = tmp_path / "x.parquet"
     rows = 3 * GROUP // 2
