@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exchange/protocol.h"
 #include "headrace/exchange/strided.h"
+#include "headrace/memory/buffer/shared_memory.h"
 #include "headrace/memory/device/cuda_device.h"
 
 #include <memory>
@@ -121,6 +122,10 @@ DLManagedTensor* to_dlpack_legacy(const Tensor& tensor) {
 
 std::optional<Tensor> detached(Tensor& tensor) {
   if (!tensor.is_contiguous() || !tensor.place().is_host()) return {};
+  // Other processes may read a shared segment; its blocks never leave memory.
+  if (!tensor.buffer().residency() &&
+      find_shared(tensor.buffer().data(), tensor.buffer().size_bytes()))
+    return {};
   const Dtype dtype = tensor.dtype();
   const Shape shape = tensor.shape();
   const int64_t offset = tensor.byte_offset();

@@ -21,8 +21,8 @@ HR_API DLManagedTensor* to_dlpack_legacy(const Tensor& tensor);
 
 /// Hands the bytes of a tensor over for writing: the result is foreign memory for the engine, stays
 /// at its address and in memory, and may change at any time; `tensor` is empty then. Nothing, and
-/// `tensor` as it was, where somebody else holds the bytes or may not write them, and for other
-/// than contiguous tensors on the host.
+/// `tensor` as it was, where another handle holds the bytes, for memory of other libraries or
+/// shared with other processes, and for other than contiguous tensors on the host.
 HR_API std::optional<Tensor> detached(Tensor& tensor);
 
 /// A tensor over the producer's memory: nothing is copied, and `*writable` tells whether the

@@ -8,6 +8,7 @@
 #include "headrace/exchange/protocol.h"
 #include "headrace/exchange/strided.h"
 #include "headrace/memory/budget/budget.h"
+#include "headrace/memory/buffer/shared_memory.h"
 #include "headrace/memory/log/ledger.h"
 
 #include <gtest/gtest.h>
@@ -73,6 +74,8 @@ TEST(Dlpack, OnlyTheOneHolderOfContiguousBytesHandsThemOver) {
   EXPECT_FALSE(detached(flipped));
   Tensor foreign(TypeId::kFloat32, {1}, Buffer::adopt("abc", 4, Owner{}));
   EXPECT_FALSE(detached(foreign));
+  Tensor shared(TypeId::kFloat32, {4}, Buffer::allocate(16, shared_resource()));
+  EXPECT_FALSE(detached(shared));
 
   std::optional<Tensor> given = detached(tensor);
   ASSERT_TRUE(given);
