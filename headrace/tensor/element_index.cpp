@@ -13,29 +13,37 @@ namespace hr {
 
 namespace {
 
+void check_positions(const char* op, const Tensor& from, const cpu::BadPosition& bad) {
+  if (bad.axis >= 0)
+    throw_error<OutOfBoundsError>(op, "position out of range",
+                                  {{"position", bad.position},
+                                   {"axis", bad.axis},
+                                   {"size", from.shape()[static_cast<size_t>(bad.axis)]}});
+}
+
 /// Where the rows that positions name begin in a tensor.
 struct Offsets {
-  Offsets(const char* op, const Tensor& from, const Shape& strides,
-          std::span<const Value> positions) {
-    for (const Value& each : positions) indices.push_back(tensor_of(each));
-    count = indices[0].num_elements();
+  Offsets(const char* op, const Tensor& from, const Shape& strides, std::vector<Tensor> positions)
+      : indices(std::move(positions)), count(indices[0].num_elements()) {
     buffer = Buffer::allocate(checked_multiply(op, count, 8));
     if (count == 0) return;
-    const cpu::BadPosition bad =
-        cpu::element_offsets(indices, from.shape(), strides, buffer.mutable_as<int64_t>());
-    if (bad.axis >= 0)
-      throw_error<OutOfBoundsError>(op, "position out of range",
-                                    {{"position", bad.position},
-                                     {"axis", bad.axis},
-                                     {"size", from.shape()[static_cast<size_t>(bad.axis)]}});
+    check_positions(
+        op, from,
+        cpu::element_offsets(indices, from.shape(), strides, buffer.mutable_as<int64_t>()));
   }
 
   const int64_t* data() const { return reinterpret_cast<const int64_t*>(buffer.data()); }
 
-  std::vector<Tensor> indices{};
-  int64_t count = 0;
+  std::vector<Tensor> indices;
+  int64_t count;
   Buffer buffer{};
 };
+
+std::vector<Tensor> tensors_of(std::span<const Value> values) {
+  std::vector<Tensor> made;
+  for (const Value& each : values) made.push_back(tensor_of(each));
+  return made;
+}
 
 int64_t row_elements(const Tensor& tensor, size_t first) {
   int64_t count = 1;
@@ -48,15 +56,20 @@ struct GatherElements final : OperatorOf<GatherElements> {
 
   Value execute(std::span<const Value> inputs) const override {
     const Tensor from = tensor_of(inputs[0]);
-    const size_t axes = inputs.size() - 1;
-    const Offsets at("getitem", from, from.strides(), inputs.subspan(1));
-    Shape shape = at.indices[0].shape();
+    std::vector<Tensor> indices = tensors_of(inputs.subspan(1));
+    const size_t axes = indices.size();
+    Shape shape = indices[0].shape();
     shape.insert(shape.end(), from.shape().begin() + static_cast<int64_t>(axes),
                  from.shape().end());
     Buffer buffer = Buffer::allocate(
         checked_multiply("getitem", num_elements(shape), from.dtype().size_bytes()));
-    if (buffer.size_bytes() > 0)
-      cpu::gather_at(from, axes, at.data(), at.count, buffer.mutable_data());
+    if (axes == from.shape().size()) {
+      check_positions("getitem", from, cpu::gather_elements(from, indices, buffer.mutable_data()));
+    } else {
+      const Offsets at("getitem", from, from.strides(), std::move(indices));
+      if (buffer.size_bytes() > 0)
+        cpu::gather_at(from, axes, at.data(), at.count, buffer.mutable_data());
+    }
     return Tensor(from.dtype(), std::move(shape), std::move(buffer));
   }
 };
@@ -68,7 +81,7 @@ struct ScatterElements final : OperatorOf<ScatterElements> {
     const Tensor from = tensor_of(inputs[0]);
     const Tensor values = contiguous(tensor_of(inputs[1]), "setitem");
     const Shape strides = row_major(from.shape());
-    const Offsets at("setitem", from, strides, inputs.subspan(2));
+    const Offsets at("setitem", from, strides, tensors_of(inputs.subspan(2)));
     Buffer buffer = Buffer::allocate(from.num_elements() * from.dtype().size_bytes());
     if (buffer.size_bytes() > 0) {
       copy_strided(from, buffer.mutable_data(), strides);

@@ -19,6 +19,10 @@ struct BadPosition {
 BadPosition element_offsets(const std::vector<Tensor>& indices, const Shape& sizes,
                             const Shape& steps, int64_t* offsets);
 
+/// Element k of `out` is the element of `from` at the k-th positions, one index for each axis.
+/// Says the first that is out of range; `out` is not whole then.
+BadPosition gather_elements(const Tensor& from, const std::vector<Tensor>& indices, std::byte* out);
+
 /// Row k of `out` is the row of `from` at offsets[k]: the axes of `from` from `first` on.
 void gather_at(const Tensor& from, size_t first, const int64_t* offsets, int64_t count,
                std::byte* out);

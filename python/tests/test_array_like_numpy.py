@@ -106,6 +106,24 @@ def test_positions_beyond_rows_without_bytes_raise() -> None:
     assert ours([1, 2, 3])[[0, -1]].tolist() == [1, 3]  # and the next call works
 
 
+@pytest.mark.parametrize("dtype", ["?", "i2", "f4", "f8", "c16"])
+def test_elements_at_many_positions(dtype: str) -> None:
+    random = np.random.default_rng(2)
+    matrix = (random.normal(size=(70, 90)) * 9).astype(dtype)
+    for size in (0, 1, 1023, 1024, 1025, 2**17 + 1025):
+        i, j = random.integers(-70, 70, size), random.integers(-90, 90, size)
+        for x in (matrix, matrix.T[:70, :70]):
+            j = j % x.shape[1]
+            assert_same(np.asarray(ours(x)[ours(i), ours(j)]), x[i, j])
+    pairs = random.integers(0, 70, (300, 20))
+    assert_same(np.asarray(ours(matrix)[ours(pairs).T, ours(pairs[0])[::-1][:, None]]),
+                matrix[pairs.T, pairs[0][::-1][:, None]])  # fmt: skip
+    i, j = np.zeros((2, 2**17 + 3000), int)
+    i[2**17 + 2000], j[2**17 + 2500] = 70, -91
+    with pytest.raises(IndexError, match="position=70, axis=0, size=70"):
+        np.asarray(ours(matrix)[ours(i), ours(j)])
+
+
 @pytest.mark.parametrize("dtype", ["i1", "u1", "u2", "i8", "u8"])
 def test_integers_beyond_a_dtype_stand_at_its_ends(dtype: str) -> None:
     line = np.array([0, 1, 2, 60, np.iinfo(dtype).max // 2], dtype)
