@@ -331,7 +331,13 @@ Scalar scalar_of_bits(Dtype dtype, uint64_t bits) {
                     [&]<class T>(std::type_identity<T>) { return Scalar(static_cast<T>(bits)); });
 }
 
+// The NaN of a sum has the sign of one of its operands, which compilers exchange: one for all.
+double with_one_nan(double value) {
+  return value == value ? value : kNan;
+}
+
 Scalar scalar_of_double(Dtype dtype, double value) {
+  value = with_one_nan(value);
   if (dtype.id() == TypeId::kFloat32) return Scalar(static_cast<float>(value));
   return Scalar(value);
 }
@@ -699,7 +705,7 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
                         reduction != Aggregate::kMean;
   const auto finish = [&](int64_t line, const ReducePartial& total) {
     if (as_it_is) {
-      reinterpret_cast<double*>(out)[line] = total.value;
+      reinterpret_cast<double*>(out)[line] = with_one_nan(total.value);
       return;
     }
     const Scalar value = reducer.finish(total);

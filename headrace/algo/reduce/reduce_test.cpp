@@ -255,6 +255,27 @@ TEST_F(ReduceTest, LinesOfSeveralMorselsHaveTheBitsOfTheirOwnReduction) {
     }
 }
 
+TEST_F(ReduceTest, SumsHaveOneNan) {
+  constexpr int64_t kRows = 97, kColumns = 1003;
+  std::vector<double> x = noise<double>(kRows * kColumns);
+  for (size_t i = 0; i < x.size(); i += 7) x[i] = i % 2 == 0 ? kNan : -kNan;
+  const Tensor t = tensor(x, {kRows, kColumns});
+  for (const SimdLevel level : {SimdLevel::kBase, SimdLevel::kAvx2, SimdLevel::kAvx512})
+    for (const int count : {1, 4}) {
+      set_simd_level(level);
+      set_threads(count);
+      for (const Aggregate r : {Aggregate::kSum, Aggregate::kMean, Aggregate::kProduct}) {
+        EXPECT_EQ(std::bit_cast<uint64_t>(reduce(t, r).as<double>()),
+                  std::bit_cast<uint64_t>(kNan));
+        for (const int64_t axis : {0, 1}) {
+          const Tensor sums = reduce_axis(t, r, axis);
+          for (int64_t i = 0; i < sums.num_elements(); ++i)
+            ASSERT_EQ(std::bit_cast<uint64_t>(sums.as<double>()[i]), std::bit_cast<uint64_t>(kNan));
+        }
+      }
+    }
+}
+
 TEST_F(ReduceTest, StridedEqualsCopied) {
   const std::vector<double> x = noise<double>(6000);
   const Tensor whole = tensor(x);
