@@ -23,11 +23,12 @@ constexpr int64_t kRows = kVectorBytes == 64 ? 4 : 6;
 constexpr int64_t kVectors = kVectorBytes == 64 ? 4 : 2;
 
 /// out[i][j] = sum over p, q of taps[p][q] x[i + p][j + q]; `rows` is a multiple of kRows,
-/// `columns` of kVectors vectors. A vector of inputs is read once for the taps of kRows rows of
-/// outputs, each of which adds its products in row-major order of the taps.
+/// `columns` of kVectors vectors; those of `out` are `apart`. A vector of inputs is read once for
+/// the taps of kRows rows of outputs, each of which adds its products in row-major order of the
+/// taps.
 template <class T>
 void sum_tile(const T* x, int64_t stride, const T* taps, int64_t tap_rows, int64_t tap_columns,
-              int64_t rows, int64_t columns, T* out) {
+              int64_t rows, int64_t columns, T* out, int64_t apart) {
   constexpr int64_t V = kWidth<T>;
   for (int64_t i = 0; i < rows; i += kRows)
     for (int64_t j = 0; j < columns; j += kVectors * V) {
@@ -60,8 +61,7 @@ void sum_tile(const T* x, int64_t stride, const T* taps, int64_t tap_rows, int64
 #pragma GCC unroll 6
       for (int64_t r = 0; r < kRows; ++r)
 #pragma GCC unroll 4
-        for (int64_t u = 0; u < kVectors; ++u)
-          store(sum[r][u], out + (i + r) * columns + j + u * V);
+        for (int64_t u = 0; u < kVectors; ++u) store(sum[r][u], out + (i + r) * apart + j + u * V);
     }
 }
 
@@ -74,7 +74,7 @@ namespace hr::cpu {
 
 namespace {
 
-constexpr int64_t kTileRows = 24;
+constexpr int64_t kTileRows = 48;
 constexpr int64_t kTileColumns = 256;
 
 /// The place in [0, size) that stands for `i`; -1: the fill value.
@@ -127,13 +127,16 @@ void convolve_tiles(const Convolve2dJob& job, const Tensor& x, const Tensor& ker
     for (int64_t u = 0; u < high; ++u)
       fetch_row(job, x, i + job.first_row - (tap_rows - 1) + u,
                 j + job.first_column - (tap_columns - 1), stride, block.data() + u * stride);
-    std::vector<T> sums(static_cast<size_t>(kTileRows * kTileColumns));
+    const int64_t height = std::min(kTileRows, job.rows - i);
+    const int64_t width = std::min(kTileColumns, job.columns - j);
+    T* const to = out + i * job.columns + j;
+    const bool is_whole = height == kTileRows && width == kTileColumns;
+    std::vector<T> sums(is_whole ? 0 : static_cast<size_t>(kTileRows * kTileColumns));
     HR_SIMD(sum_tile<T>)
     (block.data(), stride, taps.data(), tap_rows, tap_columns, kTileRows, kTileColumns,
-     sums.data());
-    const int64_t width = std::min(kTileColumns, job.columns - j);
-    for (int64_t r = 0; r < std::min(kTileRows, job.rows - i); ++r)
-      std::copy_n(sums.data() + r * kTileColumns, width, out + (i + r) * job.columns + j);
+     is_whole ? to : sums.data(), is_whole ? job.columns : kTileColumns);
+    for (int64_t r = 0; r < height && !is_whole; ++r)
+      std::copy_n(sums.data() + r * kTileColumns, width, to + r * job.columns);
   });
 }
 
