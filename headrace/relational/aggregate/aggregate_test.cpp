@@ -311,13 +311,14 @@ TEST(Aggregate, NanMayBeTheGreatestValue) {
     const Grouped without = group_by({key}, {values}, plain);
     for (size_t k = 0; k < requests.size(); ++k) {
       const bool is_min = requests[k].aggregate == Aggregate::kMin;
-      const double* const made = found.values[k].values<double>();
+      const auto made = found.values[k].values<double>();
+      const auto usual = without.values[k].values<double>();
       EXPECT_EQ(found.values[k].null_count(), 0);
       EXPECT_TRUE(std::isnan(made[0]));
       EXPECT_EQ(std::isnan(made[1]), !is_min);
       EXPECT_TRUE(without.values[k].is_null(0));
-      for (int64_t group = is_min ? 1 : 2; group < groups; ++group)
-        ASSERT_EQ(made[group], without.values[k].values<double>()[group]) << group;
+      for (size_t group = is_min ? 1 : 2; group < static_cast<size_t>(groups); ++group)
+        ASSERT_EQ(made[group], usual[group]) << group;
     }
   }
 }
