@@ -79,68 +79,6 @@ class Equality:
         self.used: bool = False
 
 
-class EqualColumns:
-    """Columns of different tables that equalities say are equal, at most one of a table."""
-
-    __slots__ = ("links", "members")
-
-    def __init__(self, links: list[Equality], members: dict[int, Expression]) -> None:
-        self.links: list[Equality] = links
-        #: By the number of the table.
-        self.members: dict[int, Expression] = members
-
-    def link(self, ours: set[int], theirs: set[int]) -> Equality | None:
-        """One equality between two sides, where all columns of a side are equal already."""
-        found = next((each for each in self.links if _crosses(each, ours, theirs)), None)
-        a = min(self.members.keys() & ours, default=None)
-        b = min(self.members.keys() & theirs, default=None)
-        if found is None and a is not None and b is not None:
-            found = Equality(exp.EQ(this=self.members[a], expression=self.members[b]), {a}, {b})
-            self.links.append(found)
-        return found
-
-
-def equal_columns(
-    equalities: list[Equality], scopes: list[Scope]
-) -> tuple[list[Equality], list[EqualColumns]]:
-    """The columns that are equal to each other, and the equalities that are left."""
-    left: list[Equality] = []
-    made: list[EqualColumns] = []
-    #: By the number of the table and the column, whose types are one: the others convert.
-    known: dict[tuple[int, str, str], EqualColumns] = {}
-    for each in equalities:
-        sides = [(each.left, each.left_tables), (each.right, each.right_tables)]
-        fields = [
-            (place, scopes[place].field(named(node.table), named(node.name)), node)
-            for node, tables in sides
-            if isinstance(node, exp.Column)
-            for place in tables
-        ]
-        dtypes = {None if field is None else field.value.dtype for _, field, _ in fields}
-        if len(fields) != 2 or len(dtypes) != 1 or None in dtypes or each.same_null:
-            left.append(each)
-            continue
-        keys = [(place, f.table, f.name) for place, f, _ in fields if f is not None]
-        classes = [
-            known.get(key) or EqualColumns([], {place: node})
-            for key, (place, _, node) in zip(keys, fields, strict=True)
-        ]
-        one, other = classes
-        if one is not other:
-            if one.members.keys() & other.members.keys():
-                left.append(each)
-                continue
-            one.members |= other.members
-            one.links += other.links
-            for key, found in [*known.items()]:
-                if found is other:
-                    known[key] = one
-            made = [c for c in made if c is not one and c is not other] + [one]
-            known |= dict.fromkeys(keys, one)
-        one.links.append(each)
-    return left, made
-
-
 def equality_of(node: Expression, scopes: list[Scope]) -> Equality | None:
     """The condition as an equality of different tables, if it is one."""
     if not isinstance(node, exp.EQ | exp.NullSafeEQ) or queries_of(node):
@@ -386,14 +324,11 @@ def _greedy(
 ) -> tuple[Relation, list[Expression]]:
     """The two sides whose join gives the fewest rows first; last the products of what is left."""
     sides = [_Side({i}, each, tables[i].rows) for i, each in enumerate(scopes)]
-    equalities, classes = equal_columns(equalities, scopes)
     while len(sides) > 1:
         found: tuple[tuple[bool, float, float], _Side, _Side, list[Equality]] | None = None
         for i, one in enumerate(sides):
             for other in sides[:i]:
                 links = [e for e in equalities if _crosses(e, one.places, other.places)]
-                found_links = (each.link(one.places, other.places) for each in classes)
-                links += [each for each in found_links if each is not None]
                 count = _joined_count(one, other, links, tables) if len(sides) > 2 else 0.0
                 rank = (not links, count, one.count + other.count)
                 if found is None or rank < found[0]:
