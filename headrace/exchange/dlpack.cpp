@@ -127,6 +127,7 @@ std::optional<Tensor> detached(Tensor& tensor) {
       find_shared(tensor.buffer().data(), tensor.buffer().size_bytes()))
     return {};
   const Dtype dtype = tensor.dtype();
+  data_type(dtype);  // throws before anything is taken
   const Shape shape = tensor.shape();
   const int64_t offset = tensor.byte_offset();
   auto held = std::make_unique<Buffer>(tensor.buffer());

@@ -175,6 +175,7 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("line",
                    [](const NodeHandle& self) { return hr::tag_info(self.node->tag()).line; })
       .def_prop_ro("is_ready", [](const NodeHandle& self) { return self.node->is_ready(); })
+      .def_prop_ro("is_live", [](const NodeHandle& self) { return self.node->fields().live; })
       .def(
           "value", [](const NodeHandle& self) { return node_value(*self.node); },
           nb::sig("def value(self) -> typing.Any"))

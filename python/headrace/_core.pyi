@@ -613,6 +613,9 @@ class Node:
     @property
     def is_ready(self) -> bool: ...
 
+    @property
+    def is_live(self) -> bool: ...
+
     def value(self) -> Any: ...
 
     def row(self, row: int) -> Any:

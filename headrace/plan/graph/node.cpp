@@ -252,6 +252,12 @@ Place place_after(const Node::Fields& fields) {
   return host;
 }
 
+// The result of an operator over live memory may share it, as rows that were in order already.
+void note_live(Node& node) {
+  for_each_buffer(node.value(),
+                  [&](const Buffer& buffer) { node.fields().live |= buffer.is_foreign(); });
+}
+
 }  // namespace
 
 bool has_no_nulls(const NodePtr& node) {
@@ -276,10 +282,12 @@ NodePtr make_node(Node::Fields&& fields) {
   // A scan waits until a column is needed; a table over other nodes runs for all columns at once.
   const bool scan = node->kind() == NodeKind::kTable && node->fields().inputs.empty();
   if ((eager() || over_live) && !node->is_ready() && !scan) {
-    if (held_runs)
+    if (held_runs) {
       held_runs->waits_ = true;
-    else
+    } else {
       force(node);
+      if (over_live) note_live(*node);
+    }
   }
   return node;
 }
@@ -295,7 +303,9 @@ void HeldRuns::add(const NodePtr& node) {
 }
 
 void HeldRuns::run() const {
-  if (!nodes_.empty()) force(nodes_);
+  if (nodes_.empty()) return;
+  force(nodes_);
+  for (const NodePtr& node : nodes_) note_live(*node);  // they wait for live memory, or eagerly
 }
 
 int64_t planned_rows(const NodePtr& node) {

@@ -74,6 +74,8 @@ class PlanCache:
                 made.append(_Source(name, table, (), ()))
                 continue
             nodes = table._every()
+            if any(node.is_live for node in nodes):
+                return  # its memory may change, and parts of the plan have run
             refs = tuple(weakref.ref(node, forget) for node in nodes)
             made.append(_Source(name, None, columns_of(table), refs))
             shared += nodes
