@@ -59,6 +59,9 @@ class QueryPlanner(Protocol):
     def lower(self, query: Expression, correlation: Correlation | None) -> Relation:
         """The relation of a query."""
 
+    def table(self, node: Expression) -> Relation:
+        """A table of FROM, alone."""
+
     def rows_where(
         self,
         select: Expression,

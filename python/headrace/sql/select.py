@@ -127,7 +127,7 @@ class Planner(FromList):
     def _select(self, select: Expression, correlation: Correlation | None) -> Relation:
         _refuse_clauses(select)
         if correlation is None:
-            select = grouped_early(select, lambda node: self._table(node, None))
+            select = grouped_early(select, self.table)
         conditions = conjuncts(select.args["where"].this) if select.args.get("where") else []
         aliases = aliases_of(select)
         relation, left = self._from(select, conditions, correlation)

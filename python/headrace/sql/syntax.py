@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from headrace.errors import InvalidArgumentError, UnsupportedError
@@ -313,6 +313,11 @@ def is_aggregate(node: Expression) -> bool:
     if isinstance(node, exp.AggFunc):
         return True
     return isinstance(node, exp.Anonymous) and str(node.this).lower() in _AGGREGATE_NAMES
+
+
+def may_raise(nodes: Iterable[Expression]) -> bool:
+    """Whether expressions may be errors, as CAST is; TRY_CAST is not."""
+    return any(type(each) is exp.Cast for node in nodes for each in node.find_all(exp.Cast))
 
 
 def aggregates_of(node: Expression) -> list[Expression]:

@@ -21,6 +21,7 @@ from headrace.sql.syntax import (
     conditions_of,
     conjuncts,
     exp,
+    may_raise,
     is_query,
     named,
     queries_of,
@@ -29,7 +30,7 @@ from headrace.sql.syntax import (
     tables_of_joins,
     walk,
 )
-from headrace.sql.values import FLOATS
+from headrace.sql.values import FLOATS, is_nested
 
 Expression = Any
 _GROUPS = "groups before joins"
@@ -101,6 +102,8 @@ class _Early:
         if None in self._keys or not all(map(self._is_clear, self._conditions)):
             return None
         calls = self._calls()
+        if may_raise(calls):  # of rows that the joins leave out
+            return None
         read = {self._table(c) for call in calls for c in walk(call) if isinstance(c, exp.Column)}
         if None in read:
             return None
@@ -322,7 +325,7 @@ class _Early:
         groups = exp.Subquery(this=inner, alias=alias)
         names = {named(each.alias_or_name) for each in self._select.expressions}
         aliases = aliases_of(self._select)
-        is_known = True
+        is_known = not any(word.startswith(("key ", "call ")) for word in aliases)
 
         def change(node: Expression) -> Expression | None:
             nonlocal is_known
@@ -331,11 +334,17 @@ class _Early:
             if not isinstance(node, exp.Column):
                 return None
             column = self._column(node)
-            if column is None or (column.table not in later and column not in keys):
+            if column is None or column not in self._keys:
                 # An alias of SELECT, or an error that the query as it is tells.
                 is_known &= column is None and not node.table and named(node.name) in aliases
                 return None
+            return here(column)
+
+        def here(column: Expression) -> Expression:
             return column if column.table in later else _of_groups(f"key {keys.index(column)}")
+
+        def full(node: Expression) -> Expression | None:
+            return self._column(node) if isinstance(node, exp.Column) else None
 
         def changed(node: Expression) -> Expression:
             return replaced(node.copy(), change)
@@ -350,8 +359,8 @@ class _Early:
                 for each in self._select.expressions
             ],
         )
-        conditions = [exp.EQ(this=changed(k.key), expression=changed(k.other)) for k in links]
-        conditions += map(changed, after)
+        conditions = [exp.EQ(this=here(k.key), expression=here(k.other)) for k in links]
+        conditions += [replaced(each.copy(), full) for each in after]
         having = self._select.args.get("having")
         conditions += [changed(each) for each in conjuncts(having.this)] if having else []
         _join(
@@ -409,7 +418,9 @@ _unique: weakref.WeakKeyDictionary[_core.Node, bool] = weakref.WeakKeyDictionary
 
 def is_unique(node: _core.Node) -> bool:
     """Whether a column that is there has no value twice; False where that is not known."""
-    if not node.is_ready or node.dtype in FLOATS or node.nullable:
+    if not node.is_ready or node.is_live or node.nullable:
+        return False
+    if node.dtype in FLOATS or is_nested(node.dtype):
         return False
     rows = _core.planned_rows(node)
     if not 0 < rows <= _MOST_ROWS:

@@ -12,8 +12,10 @@ from typing import Any
 from headrace import _core
 from headrace.groupby.keys import Words
 from headrace.sql.aggregates.folder import call_of
+from headrace.sql.clauses.early_groups import is_unique
 from headrace.sql.expressions import evaluate
 from headrace.sql.nested.keys import as_keys
+from headrace.sql.relation import Relation
 from headrace.sql.scope import OUTER, Scope
 from headrace.sql.syntax import (
     aggregates_of,
@@ -28,7 +30,7 @@ from headrace.sql.syntax import (
     walk,
     windows_of,
 )
-from headrace.sql.values import Value
+from headrace.sql.values import FLOATS, Value
 
 Expression = Any
 #: Aggregates of values of which each may be there several times, if all are as often.
@@ -60,8 +62,14 @@ def windowed_scalar(scope: Scope, node: Expression, query: Expression) -> Scope 
         return None
     keys = names.keys_of(conditions_of(query), done)
     wanted = names.own(query.expressions[0].unalias())
-    if not keys or wanted is None or not _folds(wanted, len(ours) == len(theirs)):
+    if not keys or wanted is None:
         return None
+    if not _folds(wanted, len(ours) == len(theirs)):
+        return None
+    once = all(
+        any(is_unique(_column(scope.planner.table(around[alias]), name)) for name in linked)
+        for alias, linked in names.linked.items()
+    )
     nodes = [each.node for key in keys if isinstance(each := evaluate(key, scope), Value)]
     if len(nodes) < len(keys):
         return None
@@ -76,6 +84,8 @@ def windowed_scalar(scope: Scope, node: Expression, query: Expression) -> Scope 
     held.computed = dict(scope.computed)
     for call in dict.fromkeys(aggregates_of(wanted)):
         made = call_of(call, held)
+        if not once and any(_rounds(words) for words in made.words):
+            return None
         held.compute(call, made.finish([folded(words) for words in made.words]))
     result = scope.over(scope.relation)
     result.made_by = scope.made_by
@@ -96,6 +106,15 @@ def _folds(node: Expression, once: bool) -> bool:
     return _columns(node) == sum(map(_columns, calls))
 
 
+def _rounds(words: Words) -> bool:
+    """Whether values that are there several times give another result: a sum of floats."""
+    return words.aggregate == "sum" and words.values is not None and words.values.dtype in FLOATS
+
+
+def _column(table: Relation, name: str) -> _core.Node:
+    return next(f.value.node for f in table.fields if f.name.lower() == name and not f.hidden)
+
+
 def _columns(node: Expression) -> int:
     return sum(isinstance(each, exp.Column) for each in walk(node))
 
@@ -113,7 +132,10 @@ class _Names:
         self.are_clear: bool = all(len(found) == 1 for found in twins.values())
         self.are_clear &= len(set(theirs.values())) == len(theirs)
         self._twin: dict[str, str] = {alias: found[0] for alias, found in twins.items() if found}
-        self._others: set[str] = set(ours) - set(self._twin.values())
+        #: Columns of the other tables around that `keys_of` finds equal to keys.
+        self.linked: dict[str, list[str]] = {
+            alias: [] for alias in ours if alias not in self._twin.values()
+        }
 
     def own(self, node: Expression) -> Expression | None:
         """An expression of the subquery over its twins; None if it reads other columns."""
@@ -151,8 +173,9 @@ class _Names:
                     if mine.node.nullable:
                         return None  # null is no key of the subquery
                     continue
-                if named(other.table) not in self._others or mine.dtype != theirs.dtype:
+                if named(other.table) not in self.linked or mine.dtype != theirs.dtype:
                     return None
+                self.linked[named(other.table)].append(named(other.name))
                 made = exp.EQ(this=key, expression=other)
             elif queries_of(made) or not _columns(made):
                 return None
@@ -163,7 +186,7 @@ class _Names:
             if _canonical(each) in used:
                 continue
             columns = [c for c in walk(each) if isinstance(c, exp.Column)]
-            if any(c not in links and named(c.table) not in self._others for c in columns):
+            if any(c not in links and named(c.table) not in self.linked for c in columns):
                 return None
         return keys
 

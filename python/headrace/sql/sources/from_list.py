@@ -63,6 +63,10 @@ class FromList:
         """An aggregate of the rows with equal keys, for each wanted key."""
         raise NotImplementedError
 
+    def table(self, node: Expression) -> Relation:
+        """A table of FROM, alone."""
+        return self._table(node, None)
+
     def rows_where(
         self,
         select: Expression,
