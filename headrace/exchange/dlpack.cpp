@@ -132,12 +132,15 @@ std::optional<Tensor> detached(Tensor& tensor) {
   const int64_t offset = tensor.byte_offset();
   auto held = std::make_unique<Buffer>(tensor.buffer());
   tensor = Tensor();
+  const auto give_back = [&] { tensor = Tensor(dtype, shape, *held, offset); };
   try {
     held->mutable_data();  // it knows whether this is the only handle, and ends eviction
-  } catch (const Error& error) {
-    tensor = Tensor(dtype, shape, *held, offset);
-    if (!dynamic_cast<const InternalError*>(&error)) throw;  // no room to bring the bytes back
+  } catch (const InternalError&) {
+    give_back();
     return {};
+  } catch (...) {  // such as no room to bring the bytes back
+    give_back();
+    throw;
   }
   const std::byte* const data = held->data();
   const int64_t bytes = held->size_bytes();
