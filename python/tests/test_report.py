@@ -227,6 +227,61 @@ def test_a_brush_of_the_cloud_marks_the_series(page):
     assert "brushed" not in page.locator("select").first.inner_text()
 
 
+def opened_report(browser, path, report):
+    """A report of a test's own, and what its page says."""
+    report.save(path)
+    opened, said = browser.new_page(viewport={"width": 1200, "height": 900}), []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.goto(path.as_uri())
+    opened.wait_for_selector("html[data-drawn=yes]", timeout=30_000)
+    return opened, said
+
+
+def shift_drag(opened, canvas, corners):
+    canvas.scroll_into_view_if_needed()
+    opened.wait_for_timeout(200)
+    box = canvas.bounding_box()
+    opened.keyboard.down("Shift")
+    opened.mouse.move(box["x"] + corners[0], box["y"] + corners[1])
+    opened.mouse.down()
+    opened.mouse.move(box["x"] + corners[2], box["y"] + corners[3], steps=5)
+    opened.mouse.up()
+    opened.keyboard.up("Shift")
+
+
+def test_clouds_above_their_series_are_linked(browser, tmp_path):
+    rng, report = np.random.default_rng(0), Report("R")
+    at = np.arange(200) * 100
+    for title in ("One", "Other"):
+        x, y = rng.normal(size=(2, 200))
+        report.add_scatter(title, x, y, np.ones(200), positions=rng.permutation(at))
+    report.add_rows("Rows", rng.normal(size=(2, 20)), ["a", "b"], positions=at[3:5])
+    report.add_envelope("Series", np.sin(np.arange(20_000) / 50))
+    opened, said = opened_report(browser, tmp_path / "r.html", report)
+    show = opened.get_by_role("button", name="Show it in the series")
+    assert show.count() == 2
+    assert opened.get_by_text("Shift and drag marks").count() == 2
+    opened.evaluate("page.series.goTo = (row) => { window.wanted = row; }")
+    opened.locator("figure.place").first.click()
+    assert opened.evaluate("wanted") == 300
+    clouds = opened.locator(".pair canvas")
+    areas = """page.sections.filter((s) => s.kind === "scatter").map((s) => s.view.area !== null)"""
+    names = "page.series.marks.map((mark) => mark.name)"
+    shift_drag(opened, clouds.nth(0), (150, 100, 400, 300))
+    assert opened.evaluate(areas) == [True, False]
+    shift_drag(opened, clouds.nth(1), (150, 100, 400, 300))
+    assert opened.evaluate(areas) == [False, True]
+    assert opened.evaluate(names) == ["brushed in Other"]
+    assert opened.get_by_role("button", name=re.compile(r"Show \d+ in the series")).count() == 1
+    clouds.nth(0).dblclick(position={"x": 300, "y": 200})  # not the brushed one
+    assert opened.evaluate(areas) == [False, True]
+    clouds.nth(1).dblclick(position={"x": 300, "y": 200})
+    assert opened.evaluate(areas) == [False, False] and opened.evaluate(names) == []
+    assert said == []
+    opened.close()
+
+
 def test_theme_follows_and_switches(page):
     background = "getComputedStyle(document.body).backgroundColor"
     theme = page.evaluate("document.documentElement.dataset.theme")

@@ -150,20 +150,23 @@ class Rows {
   }
 }
 
+/** Whether rows can be shown in a series, which may stand below and be drawn later. */
+const hasSeries = () => page.sections.some((section) => section.kind === "series");
+
 function drawRows(root, section, codes) {
   const rows = new Rows(section, codes);
   const at = numbers(section.at);
   const grid = make("div", { class: "rows" });
   for (let i = 0; i < rows.count; ++i) {
     const figure = make("figure", {}, rows.drawing(i, 170, 96, false), make("figcaption", { text: section.captions[i] ?? "" }));
-    if (at && page.series) {
+    if (at && hasSeries()) {
       figure.classList.add("place");
       figure.title = "Show it in the series";
-      figure.addEventListener("click", () => page.series.goTo(at[i]));
+      figure.addEventListener("click", () => page.series?.goTo(at[i]));
     }
     grid.append(figure);
   }
-  root.append(grid, make("div", { class: "legend" }, ...rows.keys(), ...(at && page.series ? [make("span", { text: "A click shows it in the series." })] : [])));
+  root.append(grid, make("div", { class: "legend" }, ...rows.keys(), ...(at && hasSeries() ? [make("span", { text: "A click shows it in the series." })] : [])));
 }
 
 class ScatterView {
@@ -175,7 +178,7 @@ class ScatterView {
     this.score = numbers(section.score);
     this.flag = section.flag ? numbers(section.flag) : null;
     this.at = numbers(section.at);
-    this.linked = Boolean(this.at && page.series);
+    this.linked = Boolean(this.at && hasSeries());
     this.area = null;  // what was brushed, as pairs of x and of y
     this.rows = codes ? new Rows(section, codes) : null;
     const sorted = Float64Array.from(this.score.filter((value) => !Number.isNaN(value))).sort();
@@ -205,15 +208,28 @@ class ScatterView {
     pansAndZooms(this.canvas, {
       move: (dx, dy) => this.shift(dx, dy),
       zoom: (factor, x, y) => this.zoomAt(factor, x, y),
-      reset: () => { this.reset(); this.draw(); },
+      reset: () => {
+        this.reset();
+        if (page.brushed === this) { page.brushed = null; page.series.mark("", []); this.forget(); }
+        this.draw();
+      },
       hover: (x, y) => { this.canvas.style.cursor = this.nearest(x, y) >= 0 ? "pointer" : ""; },
       click: (x, y) => { const found = this.nearest(x, y); if (found >= 0) this.choose(found); },
-      brush: this.linked && ((from, to, done) => this.brush(from, to, done)),
+      brush: this.linked && ((from, to, done) => page.series && this.brush(from, to, done)),
     });
   }
 
-  /** Marks in the series the rows of the points between two corners. */
+  /** Takes the brush and its button away. */
+  forget() {
+    this.area = null;
+    this.found.replaceChildren();
+    this.draw();
+  }
+
+  /** Marks in the series the rows of the points between two corners, in place of those of any other cloud. */
   brush(from, to, done) {
+    if (page.brushed !== this) page.brushed?.forget();
+    page.brushed = this;
     const ends = (k, value) => [from[k], to[k]].map(value).sort((a, b) => a - b);
     this.area = [
       ends(0, (x) => this.xs[0] + ((x - this.box.left) / this.box.width) * (this.xs[1] - this.xs[0])),
@@ -275,7 +291,7 @@ class ScatterView {
     const caption = [this.section.captions[i] ?? "", `${this.section.score_name} ${brief(this.score[i])}`, this.flag && this.flag[i] ? this.section.flag_name : ""];
     this.side.append(make("h3", { text: this.section.row_name }), make("p", { class: "caption", text: caption.filter(Boolean).join("\n") }));
     if (this.rows) this.side.append(this.rows.drawing(i, 330, 236, true), make("div", { class: "legend" }, ...this.rows.keys()));
-    if (this.linked) this.side.append(make("div", { class: "legend" }, make("button", { type: "button", text: "Show it in the series", onclick: () => page.series.goTo(this.at[i]) })));
+    if (this.linked) this.side.append(make("div", { class: "legend" }, make("button", { type: "button", text: "Show it in the series", onclick: () => page.series?.goTo(this.at[i]) })));
     this.side.dataset.chosen = i;
     this.draw();
   }

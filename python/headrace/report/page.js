@@ -2,7 +2,7 @@
 // Shared code of the page: embedded data, colours, axes, SVG and canvas helpers.
 "use strict";
 
-const page = { sections: [], painters: [], series: null };
+const page = { sections: [], painters: [], series: null, brushed: null };
 
 // ---- data ---------------------------------------------------------------------------------------
 function bytesOf(text) {
