@@ -31,10 +31,13 @@ class LineageSource(DatasetSource):
     """A record of `hr.lineage`; `load` replays it."""
 
     def __init__(self, record: dict[str, Any]) -> None:
-        if len(json.dumps(record)) > _MOST:
-            why = f"MLflow takes {_MOST} letters of a record; keep it by mlflow.log_dict"
-            record = {**record, "plan": None, "fingerprint": None, "why": why}
-        self.record = record
+        why = f"MLflow takes {_MOST} letters of a record; keep it by mlflow.log_dict"
+        self.record = dict(record)
+        cut = {"plan": None, "columns": {}, "inputs": [], "names": [], "sources": []}
+        for name, empty in cut.items():
+            if len(json.dumps(self.record)) <= _MOST:
+                break
+            self.record |= {name: empty, "fingerprint": None, "why": why}
 
     @staticmethod
     def _get_source_type() -> str:
@@ -83,7 +86,7 @@ class HeadraceDataset(Dataset):
 
     def _compute_digest(self) -> str:
         hashes = hr.lineage(self.df, hashes=True)["result"]
-        return hashlib.sha256(json.dumps(hashes, sort_keys=True).encode()).hexdigest()[:8]
+        return hashlib.sha256(json.dumps(hashes).encode()).hexdigest()[:8]
 
     @property
     def profile(self) -> dict[str, int]:

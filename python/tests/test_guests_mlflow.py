@@ -61,6 +61,21 @@ def test_long_records_leave_the_plan_out():
         source.load()
 
 
+def test_records_of_wide_frames_fit(tmp_path):
+    hr.DataFrame({f"some_column_name_{i}": [1] for i in range(700)}).to_parquet(tmp_path / "a.pq")
+    source = mlflow.data.from_headrace(hr.scan_parquet(tmp_path / "a.pq")).source
+    assert len(source.to_json()) <= 65_535
+    assert len(source.to_dict()["names"]) == 700  # what fits is kept
+    with pytest.raises(hr.InvalidArgumentError, match="MLflow takes 65535 letters"):
+        source.load()
+
+
+def test_the_digest_follows_the_order_of_columns():
+    frame = hr.DataFrame({"a": [1, 2], "b": [3, 4]})
+    turned = frame[["b", "a"]]
+    assert mlflow.data.from_headrace(frame).digest != mlflow.data.from_headrace(turned).digest
+
+
 def test_a_path_is_a_source_of_mlflows_own(frame, tmp_path):
     made = mlflow.data.from_headrace(frame, source=str(tmp_path / "rows.parquet"))
     assert made.to_dict()["source_type"] == "local"
