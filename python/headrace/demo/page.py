@@ -232,7 +232,8 @@ def _add_poincare(report: Report, results: Results) -> None:
     short = whole.rmssd / 2**0.5
     long = max(2 * whole.sdnn**2 - short**2, 0.0) ** 0.5
     counts = plot.raster_points(one * scale, other * scale, ends, ends, cells, cells).to_numpy()
-    picture = Picture("", COLORS[0], shaded(counts[None], [COLORS[0]], "eq_hist"), ends, ends)
+    ink = COLORS[6]  # reads on white and on near black
+    picture = Picture("", ink, shaded(counts[None], [ink], "eq_hist"), ends, ends)
     sides = Side("RR interval [ms]", ends), Side("next RR interval [ms]", ends)
     report.add_plot(
         "Poincaré plot",
