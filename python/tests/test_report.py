@@ -282,6 +282,30 @@ def test_clouds_above_their_series_are_linked(browser, tmp_path):
     opened.close()
 
 
+def test_ticks_say_their_values(browser, tmp_path):
+    report = Report("R")
+    near = 1e6 + np.linspace(0, 0.01, 50)
+    report.add_lines("Lines", {"near": (np.arange(50.0), near)}, x="x", y="y", zero=False)
+    report.add_scatter("Cloud", near, near, np.ones(50))
+    report.add_envelope("Series", np.float32(123_456) + np.arange(5000) / np.float32(5000))
+    opened, said = opened_report(browser, tmp_path / "r.html", report)
+    for low, high in ((1e6, 1e6 + 0.01), (20_000, 20_003), (0, 1), (1e8, 1e8 + 5), (-4e300, 4e300)):
+        values, words = opened.evaluate(
+            "([low, high]) => { const v = ticks(low, high, 5); return [v, tickWords(v)]; }",
+            [low, high],
+        )
+        assert [float(word.replace(",", "")) for word in words] == values and len(values) > 2
+    assert opened.evaluate("tickWords([0, 0.5, 1000])") == ["0", "0.5", "1,000"]
+    assert opened.evaluate("tickWords([1 / 3])") == ["0.3333"]
+    words = "[...document.querySelectorAll('.axis[text-anchor=end]')].map((e) => e.getBoundingClientRect().left)"
+    edge = "document.querySelector('svg .axis').closest('svg').getBoundingClientRect().left"
+    assert min(opened.evaluate(words)) > opened.evaluate(edge) + 16  # right of the axis' name
+    assert opened.evaluate("page.series.left") > 58
+    assert opened.evaluate("page.sections[1].view.box.left") > 58
+    assert said == []
+    opened.close()
+
+
 def test_theme_follows_and_switches(page):
     background = "getComputedStyle(document.body).backgroundColor"
     theme = page.evaluate("document.documentElement.dataset.theme")

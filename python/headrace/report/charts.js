@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // Histogram, lines, drawn rows and the scatter plot whose points open as rows; then page assembly.
 
-/** Axes of an SVG chart: grid, ticks and labels; returns the scales. */
+/** Axes of an SVG chart: grid, ticks and labels; returns the scales. Long ticks take room from the box. */
 function axes(root, box, xRange, yRange, { x, y, xTicks }) {
+  const ys = ticks(yRange[0], yRange[1], 5), yWords = tickWords(ys);
+  const more = Math.max(0, (y ? 27 : 8) + 6.6 * Math.max(...yWords.map((text) => text.length)) - box.left);
+  box.left += more;
+  box.width -= more;
   const toX = (value) => box.left + ((value - xRange[0]) / (xRange[1] - xRange[0] || 1)) * box.width;
   const toY = (value) => box.top + box.height - ((value - yRange[0]) / (yRange[1] - yRange[0] || 1)) * box.height;
-  for (const value of ticks(yRange[0], yRange[1], 5)) {
+  ys.forEach((value, i) => {
     root.append(svg("line", { x1: box.left, x2: box.left + box.width, y1: toY(value), y2: toY(value), stroke: "var(--grid)" }),
-      svg("text", { class: "axis", x: box.left - 7, y: toY(value) + 4, "text-anchor": "end", text: brief(value) }));
-  }
+      svg("text", { class: "axis", x: box.left - 7, y: toY(value) + 4, "text-anchor": "end", text: yWords[i] }));
+  });
   const base = box.top + box.height;
-  for (const value of xTicks ?? ticks(xRange[0], xRange[1], box.width / 85)) {
-    root.append(svg("line", { x1: toX(value), x2: toX(value), y1: base, y2: base + 4, stroke: "var(--line)" }),
-      svg("text", { class: "axis", x: toX(value), y: base + 17, "text-anchor": "middle", text: brief(value) }));
-  }
+  const xs = xTicks ?? ticks(xRange[0], xRange[1], box.width / 85), xWords = tickWords(xs);
+  let free = 0;  // labels that would overlap are left out
+  xs.forEach((value, i) => {
+    const half = 3.3 * xWords[i].length;
+    root.append(svg("line", { x1: toX(value), x2: toX(value), y1: base, y2: base + 4, stroke: "var(--line)" }));
+    if (toX(value) - half < free) return;
+    free = toX(value) + half + 4;
+    root.append(svg("text", { class: "axis", x: toX(value), y: base + 17, "text-anchor": "middle", text: xWords[i] }));
+  });
   root.append(svg("line", { x1: box.left, x2: box.left + box.width, y1: base, y2: base, stroke: "var(--line)" }),
     svg("text", { class: "label", x: box.left + box.width / 2, y: base + 35, "text-anchor": "middle", text: x }),
     svg("text", { class: "label", transform: `translate(13 ${box.top + box.height / 2}) rotate(-90)`, "text-anchor": "middle", text: y }));
@@ -63,18 +72,19 @@ function drawLines(root, section) {
     const xs = extent(lines.map((line) => line.x));
     const range = extent(lines.map((line) => line.y));
     const ys = [section.zero ? Math.min(0, range[0]) : range[0], range[1] + (range[1] - range[0] || 1) * 0.05];
-    const scale = (value) => box.left + ((value - xs[0]) / (xs[1] - xs[0] || 1)) * box.width;
+    const behind = svg("g");
+    chart.append(behind);
+    const { toX, toY } = axes(chart, box, xs, ys, { x: section.x, y: section.y });
     section.bands.forEach((band, k) => {
-      const left = Math.max(box.left, scale(band.begin));
-      const right = Math.min(box.left + box.width, scale(band.end));
+      const left = Math.max(box.left, toX(band.begin));
+      const right = Math.min(box.left + box.width, toX(band.end));
       const group = svg("g", {});
       group.append(svg("title", { text: `${band.name}: ${brief(band.begin)} to ${brief(band.end)}` }),
         svg("rect", { class: "band", x: left, y: box.top - 26, width: Math.max(1, right - left), height: box.height + 26, fill: k % 2 ? "transparent" : "var(--band)" }));
       const letters = Math.floor((right - left - 6) / 6.6);
       if (letters >= 2) group.append(svg("text", { class: "axis", x: left + 4, y: box.top - 10, text: band.name.length <= letters ? band.name : letters < 5 ? String(k + 1) : band.name.slice(0, letters - 1) + "…" }));
-      chart.append(group);
+      behind.append(group);
     });
-    const { toX, toY } = axes(chart, box, xs, ys, { x: section.x, y: section.y });
     lines.forEach((line, k) => {
       let path = "";
       let pen = "M";
@@ -298,25 +308,25 @@ class ScatterView {
 
   draw() {
     const { ctx, width, height } = context(this.canvas, 440);
-    this.box = { left: 58, top: 8, width: Math.max(60, width - 68), height: height - 50 };
+    const ys = ticks(this.ys[0], this.ys[1], 6), yWords = tickWords(ys);
+    const room = Math.max(58, 27 + Math.max(...yWords.map((text) => ctx.measureText(text).width)));
+    this.box = { left: room, top: 8, width: Math.max(60, width - room - 10), height: height - 50 };
     const { left, top, width: wide, height: high } = this.box;
     ctx.strokeStyle = color("grid");
     ctx.fillStyle = color("soft");
     ctx.lineWidth = 1;
     ctx.textAlign = "right";
     ctx.textBaseline = "middle";
-    for (const value of ticks(this.ys[0], this.ys[1], 6)) {
+    ys.forEach((value, i) => {
       const y = Math.round(this.toY(value)) + 0.5;
       ctx.strokeRect(left, y, wide, 0);
-      ctx.fillText(brief(value).replace("-", "−"), left - 7, y);
-    }
+      ctx.fillText(yWords[i].replace("-", "−"), left - 7, y);
+    });
     ctx.textAlign = "center";
     ctx.textBaseline = "top";
-    for (const value of ticks(this.xs[0], this.xs[1], wide / 85)) {
-      const x = Math.round(this.toX(value)) + 0.5;
-      ctx.strokeRect(x, top, 0, high);
-      ctx.fillText(brief(value).replace("-", "−"), x, top + high + 7);
-    }
+    const xs = ticks(this.xs[0], this.xs[1], wide / 85), xWords = tickWords(xs);
+    xs.forEach((value) => ctx.strokeRect(Math.round(this.toX(value)) + 0.5, top, 0, high));
+    apart(ctx, xs.map((value, i) => [this.toX(value), xWords[i].replace("-", "−")]), top + high + 7);
     ctx.fillText(this.section.x, left + wide / 2, top + high + 25);
     ctx.save();
     ctx.translate(6, top + high / 2);

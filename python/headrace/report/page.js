@@ -86,11 +86,19 @@ function grouped(value) {
   return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (part ? `.${part}` : "");
 }
 
-function brief(value) {
+function brief(value, digits = 4) {
   if (value === null || value === undefined || Number.isNaN(value)) return "missing";
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e7 || size < 1e-3)) return value.toExponential(2).replace("e+", "e");
-  return grouped(Number.isInteger(value) ? value : Number(value.toPrecision(4)));
+  if (size !== 0 && (size >= 1e7 || size < 1e-3)) return value.toExponential(digits - 2).replace("e+", "e");
+  return grouped(Number.isInteger(value) ? value : Number(value.toPrecision(digits)));
+}
+
+/** Ticks as words, in as many digits as say them exactly; they have at most twelve. */
+function tickWords(values) {
+  const exact = (digits) => values.every((value) => Number(brief(value, digits).replaceAll(",", "")) === value);
+  let digits = 4;
+  while (values.length > 1 && digits < 13 && !exact(digits)) ++digits;
+  return values.map((value) => brief(value, digits));
 }
 
 function niceStep(span, wanted) {
@@ -169,6 +177,17 @@ function context(canvas, height, width = canvas.clientWidth) {
   ctx.clearRect(0, 0, width, height);
   ctx.font = `12px ${page.family}`;
   return { ctx, width, height, scale };
+}
+
+/** Words about places of a canvas in ascending order; those that would overlap are left out. */
+function apart(ctx, marks, y) {
+  let free = -Infinity;
+  for (const [x, words] of marks) {
+    const half = ctx.measureText(words).width / 2;
+    if (x - half < free) continue;
+    ctx.fillText(words, x, y);
+    free = x + half + 4;
+  }
 }
 
 /** A key of a legend: a small shape and what it means. */

@@ -70,6 +70,7 @@ class SeriesView {
     this.fit = true;
     this.span = null;  // heights that the user chose, else null
     this.pointer = null;
+    this.left = 58;
     this.build();
     this.pyramid.query(0, this.count);
     this.whole = this.pyramid.high === 0 ? [0, 1] : [this.value(this.pyramid.low), this.value(this.pyramid.high)];
@@ -458,7 +459,6 @@ class SeriesView {
 
   draw() {
     const { ctx, width, height, scale } = context(this.canvas, Math.round(Math.min(Math.max(330, innerHeight * 0.42), 560)));
-    this.left = 58;
     this.plot = Math.max(50, width - this.left - 10);
     const top = 8 + 9 * this.marks.length;
     const bottom = height - 40;
@@ -476,6 +476,13 @@ class SeriesView {
     [low, high] = this.span ?? [low - air, high + air];
     Object.assign(this, { heights: [low, high], top, bottom });
     const toY = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
+    const heights = ticks(low, high, 6), words = tickWords(heights);
+    const room = 27 + Math.max(...words.map((text) => ctx.measureText(text).width));
+    if (room > this.left) {  // it only grows, so that the series does not shake
+      this.left = room;
+      this.draw();
+      return;
+    }
 
     if (this.section.grid) this.drawPaper(ctx, toX, toY, low, high, top, bottom);
     ctx.fillStyle = color("soft");
@@ -483,15 +490,15 @@ class SeriesView {
     ctx.lineWidth = 1;
     ctx.textAlign = "right";
     ctx.textBaseline = "middle";
-    for (const value of ticks(low, high, 6)) {
+    heights.forEach((value, i) => {
       const y = Math.round(toY(value)) + 0.5;
-      if (y < top || y > bottom) continue;
+      if (y < top || y > bottom) return;
       ctx.beginPath();
       ctx.moveTo(this.left, y);
       ctx.lineTo(this.left + this.plot, y);
       ctx.stroke();
-      ctx.fillText(brief(value).replace("-", "−"), this.left - 7, y);
-    }
+      ctx.fillText(words[i].replace("-", "−"), this.left - 7, y);
+    });
     const rate = this.section.rate;
     const marks = rate ? timeTicks(this.seconds(this.begin), this.seconds(this.end), this.plot / 105).map(([s, text]) => [s * rate, text])
       : ticks(this.begin, this.end, this.plot / 105).map((row) => [row, grouped(row)]);

@@ -71,7 +71,12 @@ function axisTicks(axis, pixels) {
   const high = axis.origin + axis.fine * axis.width;
   const place = (value) => (value - axis.origin) / (high - axis.origin || 1);
   if (axis.kind === "time") return dateTicks(axis.origin, high, pixels / 80).map(([at, words]) => [place(at), words]);
-  return ticks(axis.origin, high, pixels / 70).map((value) => [place(value), brief(value)]);
+  return worded(ticks(axis.origin, high, pixels / 70), place);
+}
+
+function worded(values, place) {
+  const words = tickWords(values);
+  return values.map((value, i) => [place(value), words[i]]);
 }
 
 function drawAcross(ctx, box, axis, words = axis.label) {
@@ -81,17 +86,27 @@ function drawAcross(ctx, box, axis, words = axis.label) {
   ctx.textBaseline = "top";
   const base = box.top + box.height;
   const marks = axisTicks(axis, box.width);
-  const wide = axis.kind === "key" ? box.width / Math.max(axis.labels.length, 1) : 80;
-  for (const [at, each] of marks) {
-    if (axis.kind === "key" && wide <= 14) continue;
-    const shown = shortened(ctx, each, wide), most = box.left + box.width + 9 - ctx.measureText(shown).width / 2;
-    ctx.fillText(shown, Math.min(box.left + at * box.width, most), base + 5);
-  }
+  if (axis.kind === "key") {
+    const wide = box.width / Math.max(axis.labels.length, 1);
+    if (wide > 14) for (const [at, each] of marks) ctx.fillText(shortened(ctx, each, wide), box.left + at * box.width, base + 5);
+  } else drawApart(ctx, box, marks);
   ctx.strokeRect(box.left, Math.round(base) + 0.5, box.width, 0);
   if (words) ctx.fillText(words, box.left + box.width / 2, base + 21);
 }
 
+/** Words below a box, kept on its canvas; those that would overlap are left out. */
+function drawApart(ctx, box, marks) {
+  apart(ctx, marks.map(([at, words]) => [Math.min(box.left + at * box.width, box.left + box.width + 9 - ctx.measureText(words).width / 2), words]), box.top + box.height + 5);
+}
+
+/** Ticks on the left; long ones take room from the box. */
 function drawUp(ctx, box, marks, lines) {
+  const more = Math.max(...marks.map(([, words]) => ctx.measureText(words).width)) + 14 - box.left;
+  if (more > 0) {
+    const taken = Math.min(more, Math.max(0, Math.min(150, 0.4 * (box.left + box.width)) - box.left));
+    box.left += taken;
+    box.width -= taken;
+  }
   ctx.fillStyle = inks.soft;
   ctx.strokeStyle = inks.grid;
   ctx.textAlign = "right";
@@ -103,10 +118,11 @@ function drawUp(ctx, box, marks, lines) {
   }
 }
 
-/** A range of values and its ticks; bars begin at zero. */
+/** The range of finite values and its ticks; infinite ones stand at its ends, and bars begin at zero. */
 function valueScale(values, zero) {
   let low = zero ? 0 : Infinity, high = zero ? 0 : -Infinity;
   for (const value of values) {
+    if (!Number.isFinite(value)) continue;
     if (value < low) low = value;
     if (value > high) high = value;
   }
@@ -114,7 +130,8 @@ function valueScale(values, zero) {
   const air = (high - low) * 0.05;
   high += high > 0 || !zero ? air : 0;
   low -= low < 0 || !zero ? air : 0;
-  return { low, high, place: (value) => (value - low) / (high - low), marks: ticks(low, high, 4).map((value) => [(value - low) / (high - low), brief(value)]) };
+  const place = (value) => Math.min(Math.max((value - low) / (high - low), 0), 1);
+  return { place, marks: worded(ticks(low, high, 4), place) };
 }
 
 function boxOf(width, height, left = 58) {
@@ -178,7 +195,7 @@ const DRAW = {
     ctx.fillStyle = inks.soft;
     ctx.textAlign = "center";
     ctx.textBaseline = "top";
-    for (const [at, words] of scale.marks) ctx.fillText(words, box.left + at * box.width, box.top + box.height + 5);
+    drawApart(ctx, box, scale.marks);
     const more = chart.axes[0].total - labels.length;
     const about = chart.value ? `${chart.agg} of ${chart.value}` : "rows";
     ctx.fillText(more > 0 ? `${about}; ${labels.length} of ${chart.axes[0].total} keys` : about, box.left + box.width / 2, box.top + box.height + 21);
@@ -187,18 +204,19 @@ const DRAW = {
   heatmap(ctx, box, chart, cells) {
     const [up, across] = chart.axes, values = valuesOf(chart, cells);
     const scale = valueScale(values, chart.agg !== "mean");
-    const shades = shadesOf(inks.rgb("signal"), 0.08), span = scale.high - scale.low;
+    const shades = shadesOf(inks.rgb("signal"), 0.08);
+    drawUp(ctx, box, axisTicks(up, box.height), false);
     drawPixels(ctx, box, binsOf(across), binsOf(up), (i) => {
       if (!(cells.counts[i] > 0) || values[i] !== values[i]) return 0;
-      return shades[Math.round(255 * Math.sqrt(Math.min(Math.max((values[i] - scale.low) / span, 0), 1)))];
+      return shades[Math.round(255 * Math.sqrt(scale.place(values[i])))];
     });
-    drawUp(ctx, box, axisTicks(up, box.height), false);
     drawAcross(ctx, box, across);
   },
 
   points(ctx, box, chart, cells) {
     const [up, across, layer] = chart.axes;
     const size = [binsOf(across), binsOf(up)], counts = cells.counts;
+    drawUp(ctx, box, axisTicks(up, box.height), false);
     if (!layer) {
       const shares = equalized(counts), shades = shadesOf(inks.rgb("signal"), 0.15);
       drawPixels(ctx, box, ...size, (i) => (counts[i] ? shades[shares.get(counts[i])] : 0));
@@ -214,7 +232,6 @@ const DRAW = {
         return pixel(ground, mixed, 0.15 + (0.85 * shares.get(totals[i])) / 255);
       });
     }
-    drawUp(ctx, box, axisTicks(up, box.height), false);
     drawAcross(ctx, box, across);
   },
 
@@ -244,7 +261,7 @@ const DRAW = {
     const [ground, ink] = [inks.rgb("grid"), inks.rgb("signal")];
     for (const [name, path] of map) {
       const i = places.get(name), value = i === undefined ? NaN : values[i];
-      const share = value === value && cells.counts[i] > 0 ? 0.1 + 0.9 * Math.sqrt(Math.max(scale.place(value), 0)) : 0;
+      const share = value === value && cells.counts[i] > 0 ? 0.1 + 0.9 * Math.sqrt(scale.place(value)) : 0;
       ctx.fillStyle = `rgb(${ground.map((from, k) => Math.round(from + (ink[k] - from) * share)).join(",")})`;
       ctx.fill(path, "evenodd");
       const chosen = chart.selection?.includes(i);
