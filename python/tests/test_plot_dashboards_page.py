@@ -203,6 +203,64 @@ def test_a_saved_page_needs_no_network(browser, tmp_path):
         opened.page.close()
 
 
+def test_infinities_and_near_values_are_drawn(browser, tmp_path):
+    rng, rows = np.random.default_rng(0), 2000
+    value = rng.random(rows) - 0.5
+    value[:2] = np.inf, -np.inf
+    frame = hr.DataFrame(
+        {
+            "x": rng.normal(size=rows),
+            "key": rng.integers(0, 3, rows),
+            "value": value,
+            "near": 1e6 + rng.random(rows) * 0.01,
+        }
+    )
+    charts = [
+        p.heatmap("key", "x", value="value", agg="mean"), p.trend("x", "value", name="trend"),
+        p.points("near", "near", name="points"), p.histogram("near"), p.bar("key", "value", "sum"),
+    ]  # fmt: skip
+    board = p.dashboard(frame, charts)
+    board.save(tmp_path / "board.html")
+    opened = Opened(browser, (tmp_path / "board.html").as_uri())
+    scale = "const s = valueScale([1, 2, Infinity, -Infinity, NaN], false); "
+    place = opened.page.evaluate(
+        f"() => {{ {scale} return [-Infinity, Infinity, 1.5].map(s.place); }}"
+    )
+    np.testing.assert_allclose(place, [0, 1, 0.5])
+    words = opened.page.evaluate(f"() => {{ {scale} return s.marks.map((mark) => mark[1]); }}")
+    assert words == ["1", "1.5", "2"]
+    opened.page.evaluate(
+        """() => {
+          window.drawn = [];
+          const old = CanvasRenderingContext2D.prototype.fillText;
+          CanvasRenderingContext2D.prototype.fillText = function (words, x, y) {
+            const wide = this.measureText(words).width, at = { center: 0.5, right: 1, left: 0 };
+            drawn.push([words, x - wide * at[this.textAlign], x + wide * (1 - at[this.textAlign]), y]);
+            old.call(this, words, x, y);
+          };
+          headrace.draw();
+        }"""
+    )
+    ticks = [each for each in opened.page.evaluate("drawn") if each[0].startswith("1,000,000")]
+    assert all("…" not in words for words, *_ in ticks)
+    assert len({words for words, *_ in ticks}) >= 5 and min(left for _, left, _, _ in ticks) >= 0
+    # No two of a line overlap; each chart begins its axis anew on the left.
+    for (_, left, end, y), (_, left2, _, y2) in zip(ticks, ticks[1:], strict=False):
+        assert y != y2 or left2 >= end + 3 or left2 <= left
+    assert opened.said == []
+
+
+def test_a_page_that_cannot_be_built_says_why(browser, tmp_path):
+    board_of(100).save(tmp_path / "board.html")
+    opened = browser.new_page()
+    opened.add_init_script("delete window.ResizeObserver")
+    opened.goto((tmp_path / "board.html").as_uri())
+    opened.wait_for_selector("html[data-failed]")
+    assert "could not be drawn" in opened.locator("#limits").inner_text()
+    assert "ResizeObserver" in opened.locator("#limits").inner_text()
+    opened.close()
+
+
 def test_keyboards_select(browser, tmp_path):
     board = board_of(2000)
     board.save(tmp_path / "board.html")

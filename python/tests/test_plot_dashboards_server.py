@@ -108,9 +108,10 @@ def test_the_page_opens_while_rows_are_counted(board):
     assert b"headrace.start();" in after and after.rstrip().endswith(b"</html>")
 
 
-def test_a_page_without_counts_asks_for_them(board, monkeypatch):
+@pytest.mark.parametrize("kind", [hr.OutOfMemoryError, MemoryError])
+def test_a_page_without_counts_asks_for_them(board, monkeypatch, kind):
     def fails():
-        raise hr.OutOfMemoryError("count_cubes: out of memory")
+        raise kind("count_cubes: out of memory")
 
     monkeypatch.setattr(board, "_cells", fails)
     _, _, held = piece_and_rest(board, lambda: None)

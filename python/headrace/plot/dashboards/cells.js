@@ -116,8 +116,6 @@ class Cubes {
     this.limits = "This page works without a server or a network. It holds one brush at a time, exactly; tables show the first of all rows.";
   }
 
-  first() { return this.counts({}); }
-
   async counts(selections) {
     const [active] = Object.keys(selections).map(Number);
     if (active === undefined) return { cells: this.base, tables: this.tables, selections };
@@ -202,8 +200,6 @@ class Rows {
     }
     return { cells, tables, selections };
   }
-
-  first() { return this.counts({}); }
 
   async counts(selections) { return this.direct(selections); }
 

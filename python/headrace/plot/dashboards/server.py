@@ -56,7 +56,7 @@ class Server:
 
 
 def _count(board: Board) -> None:
-    with contextlib.suppress(Error):  # the page asks again, and is told
+    with contextlib.suppress(Exception):  # the page asks again, and is told
         board._cells()
 
 
@@ -140,8 +140,9 @@ class _Handler(BaseHTTPRequestHandler):
         except RefusedError as refused:
             self._send(refused.status, "text/plain", b"")
             return
-        except Error as error:
-            self._send(400, "text/plain; charset=utf-8", str(error).encode())
+        except (Error, MemoryError) as error:
+            words = str(error) or "out of memory"
+            self._send(400, "text/plain; charset=utf-8", words.encode())
             return
         self._send(200, kind, body, policy)
 
@@ -193,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _pieces(self, before: str, after: str) -> Iterator[bytes]:
         """The browser builds its charts from the first piece while rows are counted."""
         yield before.encode()
-        with contextlib.suppress(Error):  # the page asks for them, and is told
+        with contextlib.suppress(Exception):  # the page asks for them, and is told
             yield page.shown(self.server.board).encode()
         yield after.encode()
 
