@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """In a browser the page of a dashboard shows Python's numbers, served and as a file."""
 
+import itertools
 import os
 import shutil
 
@@ -235,7 +236,8 @@ def test_infinities_and_near_values_are_drawn(browser, tmp_path):
           const old = CanvasRenderingContext2D.prototype.fillText;
           CanvasRenderingContext2D.prototype.fillText = function (words, x, y) {
             const wide = this.measureText(words).width, at = { center: 0.5, right: 1, left: 0 };
-            drawn.push([words, x - wide * at[this.textAlign], x + wide * (1 - at[this.textAlign]), y]);
+            const left = x - wide * at[this.textAlign];
+            drawn.push([words, left, left + wide, y]);
             old.call(this, words, x, y);
           };
           headrace.draw();
@@ -245,7 +247,7 @@ def test_infinities_and_near_values_are_drawn(browser, tmp_path):
     assert all("…" not in words for words, *_ in ticks)
     assert len({words for words, *_ in ticks}) >= 5 and min(left for _, left, _, _ in ticks) >= 0
     # No two of a line overlap; each chart begins its axis anew on the left.
-    for (_, left, end, y), (_, left2, _, y2) in zip(ticks, ticks[1:], strict=False):
+    for (_, left, end, y), (_, left2, _, y2) in itertools.pairwise(ticks):
         assert y != y2 or left2 >= end + 3 or left2 <= left
     assert opened.said == []
 

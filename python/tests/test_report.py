@@ -297,9 +297,9 @@ def test_ticks_say_their_values(browser, tmp_path):
         assert [float(word.replace(",", "")) for word in words] == values and len(values) > 2
     assert opened.evaluate("tickWords([0, 0.5, 1000])") == ["0", "0.5", "1,000"]
     assert opened.evaluate("tickWords([1 / 3])") == ["0.3333"]
-    words = "[...document.querySelectorAll('.axis[text-anchor=end]')].map((e) => e.getBoundingClientRect().left)"
-    edge = "document.querySelector('svg .axis').closest('svg').getBoundingClientRect().left"
-    assert min(opened.evaluate(words)) > opened.evaluate(edge) + 16  # right of the axis' name
+    room = """[...document.querySelectorAll(".axis[text-anchor=end]")].map((e) =>
+        e.getBoundingClientRect().left - e.closest("svg").getBoundingClientRect().left)"""
+    assert min(opened.evaluate(room)) > 16  # right of the axis' name
     assert opened.evaluate("page.series.left") > 58
     assert opened.evaluate("page.sections[1].view.box.left") > 58
     assert said == []
