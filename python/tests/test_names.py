@@ -174,8 +174,6 @@ def test_signatures_show_plain_types() -> None:
 
 def test_large_numpy_calls_name_what_the_engine_has() -> None:
     many = hr.asarray(np.zeros(1 << 21))
-    with pytest.raises(hr.UnsupportedError, match=r"hr\.fft\.rfft has it"):
-        np.fft.rfft(many)
     with pytest.raises(hr.UnsupportedError, match=r"hr\.signal\.fft_convolve has it"):
         np.convolve(many, [1.0])
 
