@@ -12,8 +12,8 @@ namespace hr::cuda {
 /// The most slots of a part: three blocks of a processor have room for their states.
 inline constexpr int64_t kMostShared = 4096;
 
-/// Folds the runs, a block of threads each part of each. `sums_doubles`: there is nothing but sums
-/// of float64. Tables of the call are kept in `tables`.
+/// Folds every run: one block of threads for each part of a run. `sums_doubles`: all aggregates are
+/// sums of float64. `tables` keeps the tables that the kernels read.
 void fold_runs(DeviceCall& call, const NormalizedKeys& packed, std::vector<Buffer>& tables,
                const groups::Runs& all, int64_t runs, bool sums_doubles);
 

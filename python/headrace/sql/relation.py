@@ -64,6 +64,11 @@ class Relation:
         """The nodes of the fields."""
         return [field.value.node for field in self.fields]
 
+    def column(self, name: str) -> _core.Node:
+        """The visible column of a name in lower case, which there is."""
+        fields = (f for f in self.fields if not f.hidden and f.name.lower() == name)
+        return next(fields).value.node
+
     def of_nodes(self, nodes: Sequence[_core.Node], rows: _core.Node | None = None) -> Relation:
         """The same fields with other nodes."""
         made = [

@@ -315,6 +315,19 @@ def is_aggregate(node: Expression) -> bool:
     return isinstance(node, exp.Anonymous) and str(node.this).lower() in _AGGREGATE_NAMES
 
 
+def folds_all_columns(node: Expression) -> bool:
+    """Whether an expression has aggregates, and reads columns in these alone."""
+    calls = aggregates_of(node)
+    if not calls or queries_of(node) or windows_of(node):
+        return False
+    return len(columns_of(node)) == sum(len(columns_of(call)) for call in calls)
+
+
+def columns_of(node: Expression) -> list[Expression]:
+    """The columns of an expression, those of subqueries left out."""
+    return [each for each in walk(node) if isinstance(each, exp.Column)]
+
+
 def may_raise(nodes: Iterable[Expression]) -> bool:
     """Whether expressions may be errors, as CAST is; TRY_CAST is not."""
     return any(type(each) is exp.Cast for node in nodes for each in node.find_all(exp.Cast))

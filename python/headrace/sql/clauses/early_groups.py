@@ -7,17 +7,17 @@ value is there twice: a group is a group of the rows before these joins.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 from headrace import _core
 from headrace.sql.clauses.outputs import name_of
 from headrace.sql.relation import Relation
-from headrace.sql.sources.join_order import estimate
+from headrace.sql.sources.join_order import is_unique
 from headrace.sql.syntax import (
     aggregates_of,
     aliases_of,
+    columns_of,
     conditions_of,
     conjuncts,
     exp,
@@ -30,13 +30,9 @@ from headrace.sql.syntax import (
     tables_of_joins,
     walk,
 )
-from headrace.sql.values import FLOATS, is_nested
 
 Expression = Any
 _GROUPS = "groups before joins"
-_MOST_ROWS = 1 << 24
-#: The share of values that differ by an estimate, below which they are not counted.
-_LIKELY = 0.5
 
 
 def grouped_early(select: Expression, table_of: Callable[[Expression], Relation]) -> Expression:
@@ -60,12 +56,17 @@ def _is_plain(select: Expression, group: Expression) -> bool:
         return False
     if not all(isinstance(each, exp.Column) for each in group.expressions):
         return False
-    clauses = [select.args[key] for key in ("having", "order") if select.args.get(key)]
-    every = [*select.expressions, *clauses]
+    every = _after_groups(select)
     if any(queries_of(each) or each.find(exp.Window, exp.Columns, exp.Explode) for each in every):
         return False
     stars = (star for each in select.expressions for star in each.find_all(exp.Star))
     return all(isinstance(star.parent, exp.Count) for star in stars)
+
+
+def _after_groups(select: Expression) -> list[Expression]:
+    """What reads groups: the expressions of SELECT, HAVING and ORDER BY."""
+    clauses = [select.args[key] for key in ("having", "order") if select.args.get(key)]
+    return [*select.expressions, *clauses]
 
 
 class _Link:
@@ -104,7 +105,7 @@ class _Early:
         calls = self._calls()
         if may_raise(calls):  # of rows that the joins leave out
             return None
-        read = {self._table(c) for call in calls for c in walk(call) if isinstance(c, exp.Column)}
+        read = {self._table(c) for call in calls for c in columns_of(call)}
         if None in read:
             return None
         shared = self._shared_groups(calls, read)
@@ -119,11 +120,8 @@ class _Early:
         return self._rewritten(calls, links, later)
 
     def _calls(self) -> list[Expression]:
-        clauses = [
-            self._select.args[key] for key in ("having", "order") if self._select.args.get(key)
-        ]
-        every = [*self._select.expressions, *clauses]
-        return list(dict.fromkeys(call for each in every for call in aggregates_of(each)))
+        every = map(aggregates_of, _after_groups(self._select))
+        return list(dict.fromkeys(call for each in every for call in each))
 
     # ---- names
 
@@ -146,8 +144,7 @@ class _Early:
         return None if table is None else exp.column(named(node.name), table)
 
     def _node(self, column: Expression) -> _core.Node:
-        fields = self._relations[column.table].fields
-        return next(f.value.node for f in fields if f.name.lower() == column.name and not f.hidden)
+        return self._relations[column.table].column(column.name)
 
     def _reads(self, condition: Expression, table: str) -> bool:
         """Whether a condition may read a column of a table, be it in a subquery."""
@@ -186,9 +183,7 @@ class _Early:
     def _is_clear(self, condition: Expression) -> bool:
         """Whether a condition reads columns of tables, and no alias of SELECT."""
         aliases = aliases_of(self._select)
-        return all(
-            self._table(c) is not None for c in walk(condition) if isinstance(c, exp.Column)
-        ) and not any(
+        return all(self._table(c) is not None for c in columns_of(condition)) and not any(
             not c.table and named(c.name) in aliases and self._table(c) is None
             for c in condition.find_all(exp.Column)
         )
@@ -410,26 +405,3 @@ def _join(select: Expression, tables: list[Expression], conditions: list[Express
         for each in conditions[1:]:
             where = exp.And(this=where, expression=each.copy())
         select.set("where", exp.Where(this=where))
-
-
-#: Whether the values of columns differ, as long as these are.
-_unique: weakref.WeakKeyDictionary[_core.Node, bool] = weakref.WeakKeyDictionary()
-
-
-def is_unique(node: _core.Node) -> bool:
-    """Whether a column that is there has no value twice; False where that is not known."""
-    if not node.is_ready or node.is_live or node.nullable:
-        return False
-    if node.dtype in FLOATS or is_nested(node.dtype):
-        return False
-    rows = _core.planned_rows(node)
-    if not 0 < rows <= _MOST_ROWS:
-        return False
-    found = _unique.get(node)
-    if found is None and estimate([node])[1] < _LIKELY * rows:
-        found = _unique[node] = False
-    if found is None:
-        count = _core.stack([_core.count_distinct(node, False)])
-        _core.force([count])
-        found = _unique[node] = count.value().to_list() == [rows]
-    return found

@@ -12,11 +12,11 @@ from headrace.sql.scope import Correlation, Scope
 from headrace.sql.sources.joins import key_pair
 from headrace.sql.syntax import (
     aliases_of,
+    columns_of,
     conjuncts,
     exp,
     named,
     queries_of,
-    walk,
     with_aliases,
 )
 
@@ -103,11 +103,11 @@ def _is_plain(query: Expression) -> bool:
 
 def reads_all(scope: Scope, node: Expression) -> bool:
     """Whether an expression has columns, all of this scope."""
-    columns = [each for each in walk(node) if isinstance(each, exp.Column)]
+    columns = columns_of(node)
     return bool(columns) and all(scope.has(named(c.table), named(c.name)) for c in columns)
 
 
 def _reads_none(scope: Scope, node: Expression) -> bool:
     """Whether an expression has columns, none of this scope."""
-    columns = [each for each in walk(node) if isinstance(each, exp.Column)]
+    columns = columns_of(node)
     return bool(columns) and not any(scope.has(named(c.table), named(c.name)) for c in columns)

@@ -12,7 +12,7 @@ from headrace.sql.expressions import evaluate
 from headrace.sql.relation import Field, Relation
 from headrace.sql.scope import OUTER, Scope
 from headrace.sql.sources.joins import without_null_keys
-from headrace.sql.syntax import aggregates_of, exp, may_raise, queries_of, walk, windows_of
+from headrace.sql.syntax import aggregates_of, columns_of, folds_all_columns, may_raise
 from headrace.sql.values import value_of
 
 Expression = Any
@@ -51,9 +51,6 @@ def _folds_own_columns(scope: Scope, nodes: list[Expression]) -> bool:
     if len(nodes) != 1:
         return False
     node = nodes[0].unalias()
-    calls = aggregates_of(node)
-    if not calls or queries_of(node) or windows_of(node) or may_raise(calls):
+    if not folds_all_columns(node) or may_raise(aggregates_of(node)):
         return False
-    columns = sum(isinstance(each, exp.Column) for each in walk(node))
-    inside = [each for call in calls for each in walk(call) if isinstance(each, exp.Column)]
-    return columns == len(inside) and (not inside or all(reads_all(scope, c) for c in inside))
+    return all(reads_all(scope, column) for column in columns_of(node))

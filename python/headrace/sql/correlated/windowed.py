@@ -12,23 +12,22 @@ from typing import Any
 from headrace import _core
 from headrace.groupby.keys import Words
 from headrace.sql.aggregates.folder import call_of
-from headrace.sql.clauses.early_groups import is_unique
 from headrace.sql.expressions import evaluate
 from headrace.sql.nested.keys import as_keys
-from headrace.sql.relation import Relation
 from headrace.sql.scope import OUTER, Scope
+from headrace.sql.sources.join_order import is_unique
 from headrace.sql.syntax import (
     aggregates_of,
     aliases_of,
+    columns_of,
     conditions_of,
     exp,
+    folds_all_columns,
     named,
     queries_of,
     replaced,
     table_name,
     tables_of_joins,
-    walk,
-    windows_of,
 )
 from headrace.sql.values import FLOATS, Value
 
@@ -67,7 +66,7 @@ def windowed_scalar(scope: Scope, node: Expression, query: Expression) -> Scope 
     if not _folds(wanted, len(ours) == len(theirs)):
         return None
     once = all(
-        any(is_unique(_column(scope.planner.table(around[alias]), name)) for name in linked)
+        any(is_unique(scope.planner.table(around[alias]).column(name)) for name in linked)
         for alias, linked in names.linked.items()
     )
     nodes = [each.node for key in keys if isinstance(each := evaluate(key, scope), Value)]
@@ -97,26 +96,16 @@ def _folds(node: Expression, once: bool) -> bool:
     """Whether an expression reads columns in aggregates alone, of which these rows are enough."""
     calls = aggregates_of(node)
     kinds = _OF_ONE_EACH if once else _OF_ANY_COUNT
-    if not calls or queries_of(node) or windows_of(node):
-        return False
     if any(type(c) not in kinds or isinstance(c.this, exp.Distinct | exp.Order) for c in calls):
         return False
     if any(each.args.get("count") or each.expressions for each in calls):
         return False
-    return _columns(node) == sum(map(_columns, calls))
+    return folds_all_columns(node)
 
 
 def _rounds(words: Words) -> bool:
     """Whether values that are there several times give another result: a sum of floats."""
     return words.aggregate == "sum" and words.values is not None and words.values.dtype in FLOATS
-
-
-def _column(table: Relation, name: str) -> _core.Node:
-    return next(f.value.node for f in table.fields if f.name.lower() == name and not f.hidden)
-
-
-def _columns(node: Expression) -> int:
-    return sum(isinstance(each, exp.Column) for each in walk(node))
 
 
 class _Names:
@@ -177,7 +166,7 @@ class _Names:
                     return None
                 self.linked[named(other.table)].append(named(other.name))
                 made = exp.EQ(this=key, expression=other)
-            elif queries_of(made) or not _columns(made):
+            elif queries_of(made) or not columns_of(made):
                 return None
             if _canonical(made) not in there:
                 return None
@@ -185,7 +174,7 @@ class _Names:
         for each in held:
             if _canonical(each) in used:
                 continue
-            columns = [c for c in walk(each) if isinstance(c, exp.Column)]
+            columns = columns_of(each)
             if any(c not in links and named(c.table) not in self.linked for c in columns):
                 return None
         return keys

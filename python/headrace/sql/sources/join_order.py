@@ -20,12 +20,14 @@ from headrace.errors import Error
 from headrace.sql.relation import Relation
 from headrace.sql.scope import Scope
 from headrace.sql.syntax import exp, named
-from headrace.sql.values import Constant, Operand
+from headrace.sql.values import FLOATS, Constant, Operand, is_nested
 
 Expression = Any
 _SAMPLE = 512
 #: The share of rows that a condition is thought to pass where there are none to try it on.
 _PASSED = 0.3
+#: Rows up to which values are counted, where by the estimate more than this share of them differ.
+_MOST_ROWS, _LIKELY = 1 << 24, 0.5
 
 
 class Keys(NamedTuple):
@@ -130,3 +132,26 @@ def _sample(relation: Relation, conditions: Sequence[Expression]) -> tuple[Relat
     places = np.linspace(0, rows - 1, min(rows, _SAMPLE)).astype(np.int64).tolist()
     positions = _core.data(_core.column_from_list(places, "int64"), "sample")
     return Relation(fields, fields[0].value.node).taken(positions), len(places)
+
+
+#: Whether the values of columns differ, as long as these are.
+_unique: weakref.WeakKeyDictionary[_core.Node, bool] = weakref.WeakKeyDictionary()
+
+
+def is_unique(node: _core.Node) -> bool:
+    """Whether a column that is there has no value twice; False where that is not known."""
+    if not node.is_ready or node.is_live or node.nullable:
+        return False
+    if node.dtype in FLOATS or is_nested(node.dtype):
+        return False
+    rows = _core.planned_rows(node)
+    if not 0 < rows <= _MOST_ROWS:
+        return False
+    found = _unique.get(node)
+    if found is None and estimate([node])[1] < _LIKELY * rows:
+        found = _unique[node] = False
+    if found is None:
+        count = _core.stack([_core.count_distinct(node, False)])
+        _core.force([count])
+        found = _unique[node] = count.value().to_list() == [rows]
+    return found
