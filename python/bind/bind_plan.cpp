@@ -205,6 +205,9 @@ void bind_plan(nb::module_& m) {
   m.def(
       "set_default_place",
       [](const std::string& device) { hr::set_default_place(place_from(device)); }, "device"_a);
+  m.def(
+      "set_auto_place", [](const std::string& device) { hr::set_auto_place(place_from(device)); },
+      "device"_a);
   m.def("set_strict", &hr::set_strict, "on"_a);
   m.def("clear_fallbacks", &hr::clear_fallbacks);
   m.def(

@@ -89,15 +89,10 @@ def _set_device(name: Device) -> None:
         raise DeviceError(
             f"device: {_no_cuda_reason()}: device='cuda'; use device('auto') or device('cpu')"
         )
-    _core.set_default_place(_found(name))
+    is_auto = name == "auto"
+    _core.set_default_place("cpu" if is_auto else name)
+    _core.set_auto_place("cuda" if is_auto and not _no_cuda_reason() else "cpu")
     _State.device = name
-
-
-def _found(name: Device) -> str:
-    """The device chosen by "auto"."""
-    if name != "auto":
-        return name
-    return "cpu" if _no_cuda_reason() else "cuda"
 
 
 # "sim:limit=256MB" carries the simulated device's settings after its name.
@@ -113,9 +108,11 @@ def device(name: Device | None = None) -> Device | Setting[Device]:
 
     Work runs where its data is; the setting applies to new data from a file or a formula. The
     initial value comes from ``HEADRACE_DEVICE``, else it is the CPU, since not all operators have
-    kernels: those without run on the host between two copies, as listed by `fallbacks`. ``"auto"``
-    is the GPU if one can be used, else the CPU. ``"sim"`` is a simulated device, whose memory the
-    host cannot touch: for tests without a GPU.
+    kernels: those without run on the host between two copies, as listed by `fallbacks`. With
+    ``"auto"`` data stays on the host, and each plan over 100,000 rows or more runs those steps on a
+    GPU that make the whole plan faster, moves included; ``explain()`` shows which. Without a GPU
+    it is the same as ``"cpu"``. ``"sim"`` is a simulated device, whose memory the host cannot
+    touch: for tests without a GPU.
 
     Parameters
     ----------
@@ -246,9 +243,11 @@ class Info(dict[str, str]):
 
 
 def _device_text() -> str:
-    name = _found(_State.device)
+    name = _State.device
     if reason := _no_cuda_reason():
-        return f"{name} ({reason})"
+        return f"{'cpu' if name == 'auto' else name} ({reason})"
+    if name == "auto":
+        return f"auto ({_core.cuda_device_name(0)}, where a plan is faster with it)"
     return f"{name} ({_core.cuda_device_name(0)} is available: device('cuda'))"
 
 

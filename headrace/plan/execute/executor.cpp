@@ -8,6 +8,7 @@
 #include "headrace/memory/spill/spill.h"
 #include "headrace/plan/execute/fused_pass.h"
 #include "headrace/plan/execute/physical_plan.h"
+#include "headrace/plan/execute/places.h"
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
@@ -426,9 +427,10 @@ class UnplannedSteps {
 std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes) {
   UnplannedSteps unplanned;
   if (std::ranges::all_of(nodes, [&](const NodePtr& node) { return unplanned.add(node); }))
-    if (auto steps = unplanned.take()) return std::move(*steps);
+    if (auto steps = unplanned.take(); steps && !may_have_places(*steps)) return std::move(*steps);
   LogicalPlan plan(nodes);
   optimize(plan);
+  choose_places(plan);
   plan.keep_rewritten();
   return plan_steps(plan);
 }

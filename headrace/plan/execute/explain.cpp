@@ -144,6 +144,7 @@ class Writer {
     for (size_t i = 0; i < step.outputs.size(); ++i)
       if (step.outputs[i]->kind() != NodeKind::kTable || step.outputs.size() == 1)
         text += form_text(step.outputs[i]->signature()) + (i + 1 < step.outputs.size() ? ", " : "");
+    if (const Place place = place_of(step); !place.is_host()) text += " | " + place.name();
     text += " | passes " + std::to_string(step.passes);
     const TagInfo info = tag_info(first.tag());
     if (!info.line.empty()) text += " | " + info.line;

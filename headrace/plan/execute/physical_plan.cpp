@@ -4,6 +4,7 @@
 
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/execute/estimates.h"
+#include "headrace/plan/execute/places.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/plan_nodes.h"
 #include "headrace/plan/optimize/input_fusion.h"
@@ -427,6 +428,10 @@ bool may_be_in_pass_of(const NodePtr& node, const NodePtr& input) {
          input->fields().chain_length < kLongestChain;
 }
 
+Place place_of(const PlanStep& step) {
+  return pass_device(step.outputs[0]);
+}
+
 std::vector<bool> wanted_columns(const PlanStep& step) {
   const Node::Fields& table = step.outputs[0]->fields();
   if (table.kind() != NodeKind::kTable) return {};
@@ -443,6 +448,7 @@ std::vector<PlanStep> plan_steps(const LogicalPlan& plan) {
 std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots) {
   LogicalPlan plan(roots);
   optimize(plan);
+  choose_places(plan);
   return plan_steps(plan);
 }
 

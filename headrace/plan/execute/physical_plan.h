@@ -32,6 +32,9 @@ bool are_in_one_pass(const NodePtr& a, const NodePtr& b);
 /// Whether the pass over the rows of a fusable node may make an input too, without a buffer for it.
 bool may_be_in_pass_of(const NodePtr& node, const NodePtr& input);
 
+/// The place that a step runs at.
+Place place_of(const PlanStep& step);
+
 /// Which columns of its table the step makes; none of another step.
 std::vector<bool> wanted_columns(const PlanStep& step);
 

@@ -20,16 +20,25 @@ namespace hr {
 
 namespace {
 
-Place first_place() {
+std::string_view first_device() {
   const char* const word = std::getenv("HEADRACE_DEVICE");
   const std::string_view name(word ? word : "");
-  if (name == "cuda" || (name == "auto" && why_no_cuda().empty())) return cuda_place();
-  return name.substr(0, name.find(':')) == "sim" ? simulated : host;
+  return name.substr(0, name.find(':'));
+}
+
+Place first_place() {
+  if (first_device() == "cuda") return cuda_place();
+  return first_device() == "sim" ? simulated : host;
+}
+
+Place first_auto_place() {
+  return first_device() == "auto" && why_no_cuda().empty() ? cuda_place() : host;
 }
 
 struct State {
   ForkMutex mutex;
   Place place = first_place();
+  Place auto_place = first_auto_place();
   std::vector<Fallback> fallbacks;
   std::atomic<bool> strict{false};
 };
@@ -199,6 +208,20 @@ void set_default_place(Place place) {
   State& all = state();
   const std::lock_guard lock(all.mutex);
   all.place = place;
+}
+
+Place auto_place() {
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  return all.auto_place;
+}
+
+void set_auto_place(Place place) {
+  if (place.is_gpu()) own_stream(place.index);
+  if (place.is_simulated()) simulated_settings();
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  all.auto_place = place;
 }
 
 std::vector<Value> run_on_host(std::string_view op, const std::string& reason, Place place,

@@ -21,9 +21,14 @@ HR_API Value to_place(const Value& value, Place place);
 HR_API NodePtr to_place(const NodePtr& input, Place place);
 
 /// Where values go that come from no input: files, generated arrays. First value: HEADRACE_DEVICE
-/// ("cuda", "sim", or "auto": a GPU where there is one), else the host.
+/// ("cuda" or "sim"), else the host.
 HR_API Place default_place();
 HR_API void set_default_place(Place place);
+
+/// A device on which steps over the host's data run where that makes a plan faster; the host: none.
+/// First value: a GPU with HEADRACE_DEVICE=auto, where there is one.
+HR_API Place auto_place();
+HR_API void set_auto_place(Place place);
 
 using PlaceWork = std::function<std::vector<Value>(std::span<const Value> inputs)>;
 /// Why work has no kernel for inputs that are on a CUDA device; empty: it has one.

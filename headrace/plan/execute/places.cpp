@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the steps of a plan run.
+#include "headrace/plan/execute/places.h"
+
+#include "headrace/exec/workers.h"
+#include "headrace/memory/device/cuda_driver.h"
+#include "headrace/plan/execute/estimates.h"
+#include "headrace/plan/execute/least_cut.h"
+#include "headrace/plan/graph/placement.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace hr {
+
+namespace {
+
+constexpr int64_t kFewRows = 100'000;  // below, no kernel is worth its launch
+constexpr size_t kMostNodes = 1000;    // bounds the time
+// docs/design/cuda.md, "A least cut", has the measurements behind these.
+constexpr int64_t kLaunch = 1'000;      // ns of an operation in a fused kernel
+constexpr int64_t kKernels = 30'000;    // ns of an operator: its launches, and a wait
+constexpr double kDeviceByte = 0.0005;  // ns to read or write one
+constexpr int64_t kThreads = 200;       // of the host that a device is as fast as
+constexpr int64_t kMove = 10'000;       // ns of any move
+constexpr double kMovedByte = 0.033;    // ns
+
+bool is_scalar(const Node& node) {
+  return node.signature().form != Form::kTable && node.signature().shape.empty();
+}
+
+bool is_view(const Node::Fields& fields) {
+  return fields.kind() == NodeKind::kPart ||
+         (fields.kind() == NodeKind::kOperator && fields.op->passes() == 0);
+}
+
+bool has_plain_values(const NodePtr& node) {
+  const Dtype dtype = node->signature().dtype;
+  return !dtype.is_string() && !dtype.is_category() && !dtype.is_nested();
+}
+
+bool is_live(const NodePtr& node) {
+  return node->fields().live;
+}
+
+class PlanPlaces {
+ public:
+  PlanPlaces(LogicalPlan& plan, Place device) : plan_(plan), device_(device) {}
+
+  void run() {
+    if (!has_choice()) return;
+    join_views();
+    const std::vector<bool> found = cut();
+    std::vector<bool> is_there(order().size());
+    for (size_t i = 0; i < is_there.size(); ++i) is_there[i] = found[group_[i]];
+    if (std::ranges::find(is_there, true) == is_there.end()) return;
+    move(is_there);
+    plan_.refresh();
+  }
+
+ private:
+  const std::vector<NodePtr>& order() const { return plan_.nodes().order(); }
+
+  // Whether all data lie on the host, and there are many.
+  bool has_choice() const {
+    if (order().empty() || order().size() > kMostNodes) return false;
+    int64_t most = 0;
+    for (const NodePtr& node : order()) {
+      if (!node->fields().place.is_host()) return false;
+      for (const NodePtr& input : node->fields().inputs) {
+        if (!input->is_ready()) continue;
+        if (!place_of(input->value()).is_host()) return false;
+        if (!is_scalar(*input)) most = std::max(most, input->signature().rows());
+      }
+    }
+    return most >= kFewRows;
+  }
+
+  // A view lies where its memory is, and the columns of a table where that runs.
+  void join_views() {
+    group_.resize(order().size() + 1);  // the last one: what is on the host for sure
+    std::iota(group_.begin(), group_.end(), size_t{0});
+    for (size_t i = 0; i < order().size(); ++i) {
+      const Node::Fields& fields = order()[i]->fields();
+      if (!is_view(fields) || fields.inputs.empty()) continue;
+      const size_t of = plan_.nodes().place(fields.inputs[0].get());
+      group_[i] = of < order().size() ? group_[of] : order().size();
+    }
+  }
+
+  std::vector<bool> cut() {
+    LeastCut costs(group_.size());
+    const size_t at_host = order().size();
+    costs.add_cost(at_host, 0, LeastCut::kNever);
+    std::unordered_map<const Node*, std::vector<size_t>> readers_of_ready;
+    std::vector<NodePtr> ready;
+    for (size_t i = 0; i < order().size(); ++i) {
+      const NodePtr& node = order()[i];
+      const auto [here, there] = costs_of(node);
+      costs.add_cost(group_[i], here, there);
+      plan_.nodes().for_each_input(*node, [&](const NodePtr& input) {
+        if (!input->is_ready() || is_scalar(*input) || group_[i] == at_host) return;
+        const auto [found, is_new] = readers_of_ready.try_emplace(input.get());
+        if (is_new) ready.push_back(input);
+        found->second.push_back(group_[i]);
+      });
+      if (is_scalar(*node) || node->kind() == NodeKind::kTable) continue;
+      std::vector<size_t> readers;
+      for (const Node* user : plan_.nodes().users(node.get()))
+        if (const size_t own = group_[plan_.nodes().place(user)]; own != group_[i])
+          readers.push_back(own);
+      const bool is_root = plan_.nodes().is_root(node.get());
+      if (is_root || !readers.empty())
+        costs.add_value(group_[i], readers, is_root, cost_of_move(node));
+    }
+    for (const NodePtr& node : ready)
+      costs.add_value(at_host, readers_of_ready[node.get()], false, cost_of_move(node));
+    return costs.solve();
+  }
+
+  int64_t cost_of_move(const NodePtr& node) {
+    const int64_t bytes = std::max<int64_t>(estimates_.bytes(node), 0);
+    return kMove + static_cast<int64_t>(kMovedByte * static_cast<double>(bytes));
+  }
+
+  // ns on the host and on the device.
+  std::pair<int64_t, int64_t> costs_of(const NodePtr& node) {
+    const Node::Fields& fields = node->fields();
+    constexpr std::pair<int64_t, int64_t> never{0, LeastCut::kNever};
+    const bool has_run =
+        fields.of_table && fields.of_table->state && fields.of_table->state->has_run;
+    if (fields.inputs.empty() || has_run || std::ranges::any_of(fields.inputs, is_live))
+      return never;
+    if (is_view(fields)) return {0, 0};
+    const bool is_fused = fields.is_fusable();
+    if (is_fused ? !std::ranges::all_of(fields.inputs, has_plain_values)
+                 : !fields.op->supports(cuda_place()))
+      return never;
+    if (std::ranges::all_of(fields.inputs, [](const NodePtr& each) { return is_scalar(*each); }))
+      return never;
+    PlanStep step;
+    step.outputs = {node};
+    step.inputs = plan_.nodes().inputs(*node);
+    step.passes = fields.op->passes();
+    if (fields.kind() == NodeKind::kTable) {
+      step.whole_table = plan_.nodes().is_root(node.get());
+      for (const Node* user : plan_.nodes().users(node.get()))
+        if (user->kind() == NodeKind::kPart)
+          step.outputs.push_back(order()[plan_.nodes().place(user)]);
+        else
+          step.whole_table = true;
+    }
+    const StepCost cost = estimates_.cost(step);
+    if (cost.nanoseconds == kUnknown) return never;
+    int64_t bytes = std::max<int64_t>(estimates_.of(step).bytes, 0);
+    for (const NodePtr& input : step.inputs) bytes += std::max<int64_t>(estimates_.bytes(input), 0);
+    const auto moved = static_cast<int64_t>(kDeviceByte * static_cast<double>(bytes));
+    const int64_t work = is_fused ? 0 : cost.nanoseconds * threads() / kThreads;
+    // The host waits for what has no dimension.
+    const int64_t fixed = is_fused && !is_scalar(*node) ? kLaunch : kKernels;
+    return {cost.nanoseconds, fixed + std::max(moved, work)};
+  }
+
+  // ---- moves ----
+
+  // A node that runs there is a new one; the plan's own brings its value back, for those that read
+  // it here.
+  void move(const std::vector<bool>& is_there) {
+    for (size_t i = 0; i < is_there.size(); ++i) {
+      if (!is_there[i]) continue;
+      Node::Fields& own = order()[i]->fields();
+      own.is_rewritten = false;      // a later plan chooses again
+      if (is_scalar(*order()[i])) {  // its value is on the host
+        read_there(own.inputs);
+        continue;
+      }
+      auto fields = std::make_unique<Node::Fields>(own);
+      fields->origin.reset();
+      fields->place = device_;
+      if (fields->of_table) {
+        fields->of_table = std::make_shared<TableFields>(*fields->of_table);
+        fields->of_table->state = fields->table().new_state();
+        fields->of_table->was_filtered = false;
+      }
+      read_there(fields->inputs);
+      const auto made = std::make_shared<Node>(std::move(fields));
+      there_.emplace(order()[i].get(), made);
+      own.op = to_place(made, host)->fields().op;
+      own.of_table = nullptr;
+      own.inputs = {made};
+    }
+  }
+
+  void read_there(std::vector<NodePtr>& inputs) {
+    for (NodePtr& input : inputs) {
+      const bool is_read = input->is_ready() || plan_.nodes().place(input.get()) < order().size();
+      if (is_scalar(*input) || !is_read) continue;
+      NodePtr& there = there_[input.get()];
+      if (!there) there = to_place(input, device_);
+      input = there;
+    }
+  }
+
+  LogicalPlan& plan_;
+  Place device_;
+  Estimates estimates_{false};
+  std::vector<size_t> group_{};  // by place in order: the first node that is always at its side
+  std::unordered_map<const Node*, NodePtr> there_{};  // what has the value of a node on the device
+};
+
+}  // namespace
+
+void choose_places(LogicalPlan& plan) {
+  if (const Place device = auto_place(); !device.is_host()) PlanPlaces(plan, device).run();
+}
+
+bool may_have_places(std::span<const PlanStep> steps) {
+  return !auto_place().is_host() && std::ranges::any_of(steps, [](const PlanStep& step) {
+    return std::ranges::any_of(step.inputs, [](const NodePtr& input) {
+      return input->is_ready() && input->signature().form != Form::kTable &&
+             !input->signature().shape.empty() && input->signature().rows() >= kFewRows;
+    });
+  });
+}
+
+}  // namespace hr
