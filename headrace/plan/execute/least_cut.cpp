@@ -71,7 +71,7 @@ bool LeastCut::find_levels() {
   return level_[there()] >= 0;
 }
 
-// A path has as many vertices as there are levels, of a plan some dozens.
+// A path is no longer than there are levels, of a plan some dozens.
 int64_t LeastCut::push(size_t vertex, int64_t flow) {
   if (vertex == there()) return flow;
   for (size_t& i = next_[vertex]; i < edges_of_[vertex].size(); ++i) {

@@ -26,7 +26,7 @@ class Places : public ::testing::Test {
   void TearDown() override { set_auto_place(host); }
 };
 
-/// Adds one, at so many nanoseconds a row.
+/// Adds one, at a cost for each row.
 struct AddOne final : Operator {
   AddOne(double cost, bool kernel) : nanoseconds(cost), has_kernel(kernel) {}
 
@@ -87,7 +87,7 @@ TEST_F(Places, DearStepsGoToTheDeviceAndTheResultComesBack) {
   EXPECT_EQ(count(plan, "to [host]"), 1) << plan;
   expect_plus(last, 2);
   EXPECT_TRUE(last->fields().place.is_host());
-  EXPECT_FALSE(first->is_ready());  // its value is on the device, and nobody asked for it
+  EXPECT_FALSE(first->is_ready());  // its value is on the device, and was not asked for
   expect_plus(first, 1);
 }
 
