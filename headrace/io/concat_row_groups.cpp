@@ -4,11 +4,11 @@
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/select/mask_prefix.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <numeric>
 
 namespace hr {
 
@@ -17,7 +17,7 @@ namespace {
 struct Sources {
   std::vector<RowGroups> each;
   Table values;
-  std::function<Table(const std::vector<bool>&)> read;
+  std::function<Table(const std::vector<bool>&, const std::vector<bool>&)> read;
   std::function<Table(std::span<const PickedSource>, const std::vector<bool>&)> read_picked_of;
   std::vector<int64_t> first_group{0};  // of each source, then the end
 
@@ -40,10 +40,11 @@ struct Sources {
   Table with_values(Table table, const std::vector<bool>& wanted, const Tensor& source) const {
     std::vector<std::string> names = table.names();
     std::vector<Column> columns = table.columns();
+    const Place place = place_of(table);
     for (size_t v = 0; v < values.names().size(); ++v) {
       if (!wanted[num_own() + v]) continue;
       names.push_back(values.names()[v]);
-      columns.push_back(gather(values.columns()[v], source));
+      columns.push_back(std::get<Column>(to_place(gather(values.columns()[v], source), place)));
     }
     return Table(std::move(names), std::move(columns));
   }
@@ -84,12 +85,16 @@ struct Sources {
     return any({wanted.begin() + static_cast<std::ptrdiff_t>(num_own()), wanted.end()});
   }
 
-  Table read_all(const std::vector<bool>& wanted) const {
-    Table table = read(own(wanted));
+  Table read_groups(const std::vector<bool>& wanted, const std::vector<bool>& groups) const {
+    Table table = read(own(wanted), groups);
     if (!has_values(wanted)) return table;
     std::vector<SourceRows> all;
-    for (size_t s = 0; s < each.size(); ++s)
-      all.push_back({s, std::accumulate(each[s].rows.begin(), each[s].rows.end(), int64_t{0})});
+    auto group = groups.begin();
+    for (size_t s = 0; s < each.size(); ++s) {
+      all.push_back({s, 0});
+      for (const int64_t rows : each[s].rows)
+        if (groups.empty() || *group++) all.back().rows += rows;
+    }
     return with_values(std::move(table), wanted, of_rows(all));
   }
 
@@ -230,7 +235,7 @@ struct Sources {
 
 RowGroups concat_row_groups(
     std::string name, std::vector<RowGroups> sources, Table values,
-    std::function<Table(const std::vector<bool>& wanted)> read,
+    std::function<Table(const std::vector<bool>& wanted, const std::vector<bool>& groups)> read,
     std::function<Table(std::span<const PickedSource> picked, const std::vector<bool>& wanted)>
         read_picked) {
   auto all = std::make_shared<Sources>(Sources{.each = std::move(sources),
@@ -259,7 +264,9 @@ RowGroups concat_row_groups(
     return bytes;
   };
   made.bounds = [kept](int64_t column) { return kept->bounds(column); };
-  made.read = [kept](const std::vector<bool>& wanted) { return kept->read_all(wanted); };
+  made.read = [kept](const std::vector<bool>& wanted, const std::vector<bool>& groups) {
+    return kept->read_groups(wanted, groups);
+  };
   made.read_group = [kept](int64_t group, const std::vector<bool>& wanted, int64_t rows) {
     return kept->read_group(kept, group, wanted, rows);
   };

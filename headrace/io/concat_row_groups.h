@@ -23,7 +23,7 @@ struct PickedSource {
 /// `read_picked`: as those of RowGroups, of all sources at once and their columns alone.
 RowGroups concat_row_groups(
     std::string name, std::vector<RowGroups> sources, Table values,
-    std::function<Table(const std::vector<bool>& wanted)> read,
+    std::function<Table(const std::vector<bool>& wanted, const std::vector<bool>& groups)> read,
     std::function<Table(std::span<const PickedSource> picked, const std::vector<bool>& wanted)>
         read_picked);
 

@@ -12,6 +12,7 @@
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/cost_model.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/optimize/membership.h"
 
 #include <algorithm>
@@ -610,6 +611,41 @@ class Reading {
   int64_t parts_all_ = 0;
 };
 
+// The rows that predicates want, on a device: it decodes whole row groups, and filters quickly.
+Table read_and_filter(const RowGroups& source, const RowPredicates& predicates,
+                      const std::vector<bool>& wanted) {
+  std::vector<bool> groups = groups_for(source, predicates, {});
+  for (size_t g = 0; g < groups.size(); ++g)
+    groups[g] =
+        groups[g] &&
+        (!source.may_have || may_have_members(predicates, {}, [&](int64_t c, const Column& values) {
+          return source.may_have(static_cast<int64_t>(g), c, values);
+        }));
+  std::vector<bool> read = wanted;
+  for (const auto& each : predicates)
+    for (const int64_t column : each->columns()) read[static_cast<size_t>(column)] = true;
+  const int64_t before = source.bytes_read();
+  const auto kept = std::count(groups.begin(), groups.end(), true);
+  const Table table = source.read(read, groups);
+  note_on_step(groups_text(kept, groups.size()) + ", " + bytes_text(source, before));
+  const auto column_of = [&](int64_t c) {
+    return table.column(std::count(read.begin(), read.begin() + c, true));
+  };
+  const Column test = evaluate_predicates(predicates, column_of, {});
+  std::optional<Column> here;  // of columns that have no place on devices
+  std::vector<std::string> names;
+  std::vector<Column> columns;
+  for (size_t c = 0; c < wanted.size(); ++c) {
+    if (!wanted[c]) continue;
+    const Column column = column_of(static_cast<int64_t>(c));
+    if (column.place() != test.place() && !here)
+      here = std::get<Column>(to_place(test, column.place()));
+    names.push_back(source.none.names()[c]);
+    columns.push_back(filter(column, Mask(column.place() == test.place() ? test : *here)));
+  }
+  return Table(std::move(names), std::move(columns));
+}
+
 struct ScanRowGroups final : TableOperator {
   ScanRowGroups(Source of, RowPredicates tests, int64_t most)
       : source(std::move(of)), predicates(std::move(tests)), max_rows(most) {
@@ -636,10 +672,12 @@ struct ScanRowGroups final : TableOperator {
                 TableState*) const override {
     if (predicates.empty() && max_rows < 0) {
       const int64_t before = source->bytes_read();
-      Table table = source->read(wanted);
+      Table table = source->read(wanted, {});
       note_on_step(bytes_text(*source, before));
       return table;
     }
+    if (default_place().is_gpu() && inputs.empty() && max_rows < 0)
+      return read_and_filter(*source, predicates, wanted);
     return Reading(*source, predicates, inputs, wanted, max_rows).run();
   }
 

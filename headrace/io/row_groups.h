@@ -39,9 +39,10 @@ struct RowGroups {
   int64_t bytes = 0;                      ///< of the source
   std::function<int64_t()> bytes_read{};  ///< by all readings so far
   std::function<ColumnBounds(int64_t column)> bounds{};
-  /// The columns with true in `wanted`, of all groups.
-  std::function<Table(const std::vector<bool>& wanted)> read{};
-  /// The same of one group, in batches of about `rows`.
+  /// The columns with true in `wanted`, of the groups with true in `groups`; none of these: of all.
+  /// At the place where files go; nested columns stay on the host.
+  std::function<Table(const std::vector<bool>& wanted, const std::vector<bool>& groups)> read{};
+  /// The same, on the host, of one group, in batches of about `rows`.
   std::function<Batches(int64_t group, const std::vector<bool>& wanted, int64_t rows)> read_group{};
   /// The same of picked rows of some groups, one group after the other.
   std::function<Table(std::span<const PickedGroup> groups, const std::vector<bool>& wanted)>

@@ -6,8 +6,10 @@
 #include "headrace/io/parquet/schema.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace hr::parquet {
@@ -64,6 +66,42 @@ class ColumnReading {
   std::vector<int64_t> nulls_{};
   std::vector<Buffer> text_{};
   std::vector<std::optional<Column>> parts_;
+};
+
+/// The next rows of one column of a row group: read as they come, or of one that is not flat cut
+/// from the whole.
+class ColumnCursor {
+ public:
+  ColumnCursor(const ColumnSchema& column, std::unique_ptr<ChunkReader> reader)
+      : column_(column), reader_(std::move(reader)) {}
+
+  ColumnCursor(const ColumnSchema& column, Column whole)
+      : column_(column), whole_(std::move(whole)) {}
+
+  void skip(int64_t count) {
+    if (reader_)
+      reader_->skip(count);
+    else
+      at_ += count;
+  }
+
+  Column next(int64_t count) {
+    if (!reader_) {
+      at_ += count;
+      return whole_.slice(at_ - count, count);
+    }
+    FlatRows rows(column_.leaf, count);
+    RowsTarget to = rows.target(0);
+    reader_->read(count, rows, to);
+    return rows.finish(column_.leaf, count, to.nulls,
+                       {reader_->dictionary_text(), to.text.finish()});
+  }
+
+ private:
+  const ColumnSchema& column_;
+  std::unique_ptr<ChunkReader> reader_{};
+  Column whole_{};
+  int64_t at_ = 0;
 };
 
 }  // namespace hr::parquet

@@ -17,7 +17,9 @@
 #include "headrace/io/parquet/column_reading.h"
 #include "headrace/io/parquet/nested_column.h"
 #include "headrace/io/parquet/refusal.h"
+#include "headrace/io/parquet_device/device_reader.h"
 #include "headrace/io/row_groups.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <atomic>
@@ -93,8 +95,6 @@ Buffer read_footer(const ByteSource& source) {
 std::vector<Leaf> leaves_of(const ColumnSchema& column) {
   return column.is_tree() ? column.leaves : std::vector{column.leaf};
 }
-
-class ColumnCursor;
 
 }  // namespace
 
@@ -240,7 +240,9 @@ struct ParquetFile::State {
   Table none(const std::vector<ColumnSchema>& wanted) const;
   static std::vector<ColumnReading> readings_of(const std::deque<FileColumns>& files, int64_t rows,
                                                 size_t groups);
-  static Table read(std::deque<FileColumns>& files);
+  static Table read(std::deque<FileColumns>& files, const std::vector<bool>& wanted);
+  static Table read_at(Place place, std::deque<FileColumns>& files,
+                       const std::vector<bool>& wanted);
   std::unique_ptr<ColumnCursor> cursor(const ByteSource& source, const ColumnSchema& column,
                                        int64_t g) const;
   Column no_rows(const ByteSource& source, const ColumnSchema& column, int64_t g) const;
@@ -394,7 +396,8 @@ Table finished(std::string_view op, std::vector<ColumnReading>& readings, int64_
 
 }  // namespace
 
-Table ParquetFile::State::read(std::deque<FileColumns>& files) {
+// The row groups with true in `wanted`, of those of all files; none of these: all.
+Table ParquetFile::State::read(std::deque<FileColumns>& files, const std::vector<bool>& wanted) {
   struct Group {
     FileColumns* of;
     int64_t group;
@@ -404,13 +407,15 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files) {
   const auto columns_count = std::ssize(first);
   std::vector<Group> groups;
   int64_t rows = 0;
+  auto is_wanted = wanted.begin();
   for (FileColumns& each : files) {
     const auto count = std::ssize(each.file.metadata.row_groups);
     for (int64_t g = 0; g < count; ++g) {
+      if (!wanted.empty() && !*is_wanted++) continue;
       groups.push_back({&each, g, rows});
       rows += each.file.group(g).num_rows;
+      each.tasks += columns_count;
     }
-    each.tasks = count * columns_count;
   }
   std::vector<ColumnReading> readings = readings_of(files, rows, groups.size());
   ScratchPool<PageMemory> memories;
@@ -439,45 +444,46 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files) {
   return finished(files[0].file.op, readings, rows);
 }
 
-namespace {
-
-// The next rows of one column of a row group: read as they come, or of one that is not flat cut
-// from the whole.
-class ColumnCursor {
- public:
-  ColumnCursor(const ColumnSchema& column, std::unique_ptr<ChunkReader> reader)
-      : column_(column), reader_(std::move(reader)) {}
-
-  ColumnCursor(const ColumnSchema& column, Column whole)
-      : column_(column), whole_(std::move(whole)) {}
-
-  void skip(int64_t count) {
-    if (reader_)
-      reader_->skip(count);
-    else
-      at_ += count;
-  }
-
-  Column next(int64_t count) {
-    if (!reader_) {
-      at_ += count;
-      return whole_.slice(at_ - count, count);
+// The same at a place. A CUDA device decodes the columns that it has kernels for.
+Table ParquetFile::State::read_at(Place place, std::deque<FileColumns>& files,
+                                  const std::vector<bool>& wanted) {
+  if (place.is_host()) return read(files, wanted);
+  if (!place.is_gpu()) return std::get<Table>(to_place(Value(read(files, wanted)), place));
+  std::vector<ChunkSource> chunks;
+  std::vector<std::shared_ptr<ByteSource>> sources;
+  int64_t rows = 0;
+  size_t groups = 0;
+  auto is_wanted = wanted.begin();
+  for (FileColumns& each : files) {
+    sources.push_back(each.opened());
+    for (int64_t g = 0; g < std::ssize(each.file.metadata.row_groups); ++g) {
+      if (!wanted.empty() && !*is_wanted++) continue;
+      const int64_t count = each.file.group(g).num_rows;
+      for (size_t c = 0; c < each.columns.size(); ++c) {
+        const ColumnSchema& column = each.columns[c];
+        if (column.dtype.is_nested() || count == 0) continue;
+        with_origin(each.file.origin(column, g), [&] {
+          const ColumnChunk& found = each.file.chunk(column.leaf, g);
+          chunks.push_back({sources.back(), &column.leaf, &found, c, groups, rows, count});
+        });
+      }
+      rows += count;
+      ++groups;
     }
-    FlatRows rows(column_.leaf, count);
-    RowsTarget to = rows.target(0);
-    reader_->read(count, rows, to);
-    return rows.finish(column_.leaf, count, to.nulls,
-                       {reader_->dictionary_text(), to.text.finish()});
   }
-
- private:
-  const ColumnSchema& column_;
-  std::unique_ptr<ChunkReader> reader_{};
-  Column whole_{};
-  int64_t at_ = 0;
-};
-
-}  // namespace
+  const auto read_here = [&](size_t c) {
+    std::deque<FileColumns> some;
+    for (size_t f = 0; f < files.size(); ++f)
+      some.emplace_back(files[f].file, std::vector{files[f].columns[c]}, sources[f]);
+    return read(some, wanted).column(0);
+  };
+  std::vector<std::string> labels;
+  for (const ColumnSchema& column : files[0].columns) labels.push_back(column.name);
+  std::vector<Column> values =
+      read_columns_at(place, files[0].file.op, files[0].columns, chunks, groups, rows, read_here);
+  for (const auto& source : sources) source->check_unchanged();
+  return Table(std::move(labels), std::move(values));
+}
 
 std::unique_ptr<ColumnCursor> ParquetFile::State::cursor(const ByteSource& source,
                                                          const ColumnSchema& column,
@@ -577,7 +583,7 @@ std::vector<std::pair<int64_t, int64_t>> ParquetFile::row_group_sizes() const {
 Table ParquetFile::read(const std::vector<int64_t>& columns) const {
   std::deque<State::FileColumns> files;
   files.emplace_back(*state_, state_->chosen(columns), state_->first);
-  return State::read(files);
+  return State::read_at(default_place(), files, {});
 }
 
 // Some columns of a file. Readings share what they need: plans may outlive the file's object.
@@ -594,10 +600,10 @@ struct ParquetFile::Scan {
 
   // Of several files, one after the other.
   static Table read(const std::vector<std::shared_ptr<const Scan>>& scans,
-                    const std::vector<bool>& wanted) {
+                    const std::vector<bool>& wanted, const std::vector<bool>& groups) {
     std::deque<State::FileColumns> files;
     for (const auto& scan : scans) files.emplace_back(*scan->file, scan->some(wanted));
-    return State::read(files);
+    return State::read_at(default_place(), files, groups);
   }
 
   static Table read_picked(const std::vector<std::shared_ptr<const Scan>>& scans,
@@ -689,64 +695,66 @@ RowGroups ParquetFile::Scan::row_groups(const std::shared_ptr<const Scan>& scan)
   const State& state = *scan->file;
   std::vector<int64_t> rows;
   for (const RowGroupMetadata& group : state.metadata.row_groups) rows.push_back(group.num_rows);
-  return {.op = state.op,
-          .name = state.name.substr(state.name.rfind('/') + 1),
-          .none = state.none(scan->columns),
-          .rows = std::move(rows),
-          .bytes = state.file_bytes,
-          .bytes_read = [scan] { return scan->file->bytes_read.load(); },
-          .bounds =
-              [scan](int64_t column) {
-                return column_bounds(scan->file->metadata,
-                                     scan->columns[static_cast<size_t>(column)]);
-              },
-          .read = [scan](const std::vector<bool>& wanted) { return Scan::read({scan}, wanted); },
-          .read_group =
-              [scan, read](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows) {
-                return read(group, wanted, batch_rows, {{0, scan->file->group(group).num_rows}});
-              },
-          .read_picked =
-              [scan](std::span<const PickedGroup> groups, const std::vector<bool>& wanted) {
-                std::deque<State::FileColumns> files;
-                files.emplace_back(*scan->file, scan->some(wanted), scan->file->opened());
-                std::vector<State::Picked> picked;
-                for (const PickedGroup& group : groups) picked.push_back({&files[0], group});
-                return State::read_picked(files, picked);
-              },
-          .may_have =
-              [scan](int64_t group, int64_t column, const Column& values) {
-                const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
-                return with_origin(scan->file->origin(of, group),
-                                   [&] { return scan->file->may_have(of, group, values); });
-              },
-          .distinct_values =
-              [scan](int64_t group, int64_t column) {
-                const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
-                return with_origin(scan->file->origin(of, group),
-                                   [&] { return scan->file->distinct_values(of, group); });
-              },
-          .test_rows =
-              [scan](int64_t group, int64_t column, const Column& test) {
-                const State& file = *scan->file;
-                const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
-                const std::shared_ptr<ByteSource> source = file.opened();
-                return with_origin(file.origin(of, group), [&] {
-                  return ChunkReader(*source, of.leaf, file.chunk(of.leaf, group),
-                                     file.group(group).num_rows, kManyBytes)
-                      .test_rows(test);
-                });
-              },
-          .borders =
-              [scan](int64_t group, const std::vector<bool>& wanted) {
-                return scan->file->borders(scan->some(wanted), group);
-              },
-          .part_bounds =
-              [scan](int64_t group, int64_t column, const std::vector<int64_t>& borders) {
-                const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
-                return with_origin(scan->file->origin(of, group),
-                                   [&] { return scan->file->part_bounds(of, group, borders); });
-              },
-          .read_ranges = read};
+  return {
+      .op = state.op,
+      .name = state.name.substr(state.name.rfind('/') + 1),
+      .none = state.none(scan->columns),
+      .rows = std::move(rows),
+      .bytes = state.file_bytes,
+      .bytes_read = [scan] { return scan->file->bytes_read.load(); },
+      .bounds =
+          [scan](int64_t column) {
+            return column_bounds(scan->file->metadata, scan->columns[static_cast<size_t>(column)]);
+          },
+      .read = [scan](
+                  const std::vector<bool>& wanted,
+                  const std::vector<bool>& groups) { return Scan::read({scan}, wanted, groups); },
+      .read_group =
+          [scan, read](int64_t group, const std::vector<bool>& wanted, int64_t batch_rows) {
+            return read(group, wanted, batch_rows, {{0, scan->file->group(group).num_rows}});
+          },
+      .read_picked =
+          [scan](std::span<const PickedGroup> groups, const std::vector<bool>& wanted) {
+            std::deque<State::FileColumns> files;
+            files.emplace_back(*scan->file, scan->some(wanted), scan->file->opened());
+            std::vector<State::Picked> picked;
+            for (const PickedGroup& group : groups) picked.push_back({&files[0], group});
+            return State::read_picked(files, picked);
+          },
+      .may_have =
+          [scan](int64_t group, int64_t column, const Column& values) {
+            const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
+            return with_origin(scan->file->origin(of, group),
+                               [&] { return scan->file->may_have(of, group, values); });
+          },
+      .distinct_values =
+          [scan](int64_t group, int64_t column) {
+            const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
+            return with_origin(scan->file->origin(of, group),
+                               [&] { return scan->file->distinct_values(of, group); });
+          },
+      .test_rows =
+          [scan](int64_t group, int64_t column, const Column& test) {
+            const State& file = *scan->file;
+            const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
+            const std::shared_ptr<ByteSource> source = file.opened();
+            return with_origin(file.origin(of, group), [&] {
+              return ChunkReader(*source, of.leaf, file.chunk(of.leaf, group),
+                                 file.group(group).num_rows, kManyBytes)
+                  .test_rows(test);
+            });
+          },
+      .borders =
+          [scan](int64_t group, const std::vector<bool>& wanted) {
+            return scan->file->borders(scan->some(wanted), group);
+          },
+      .part_bounds =
+          [scan](int64_t group, int64_t column, const std::vector<int64_t>& borders) {
+            const ColumnSchema& of = scan->columns[static_cast<size_t>(column)];
+            return with_origin(scan->file->origin(of, group),
+                               [&] { return scan->file->part_bounds(of, group, borders); });
+          },
+      .read_ranges = read};
 }
 
 NodePtr ParquetFile::scan(const std::vector<int64_t>& columns) const {
@@ -762,7 +770,9 @@ RowGroups ParquetFile::row_groups(std::span<const ParquetFile> files,
   for (const auto& scan : scans) groups.push_back(Scan::row_groups(scan));
   return concat_row_groups(
       std::move(name), std::move(groups), std::move(values),
-      [scans](const std::vector<bool>& wanted) { return Scan::read(scans, wanted); },
+      [scans](const std::vector<bool>& wanted, const std::vector<bool>& some) {
+        return Scan::read(scans, wanted, some);
+      },
       [scans](std::span<const PickedSource> picked, const std::vector<bool>& wanted) {
         return Scan::read_picked(scans, picked, wanted);
       });
@@ -772,7 +782,7 @@ Table ParquetFile::read_files(std::span<const ParquetFile> files,
                               const std::vector<std::vector<int64_t>>& columns,
                               const Table& values) {
   return row_groups(files, columns, values, "")
-      .read(std::vector<bool>(columns[0].size() + values.names().size(), true));
+      .read(std::vector<bool>(columns[0].size() + values.names().size(), true), {});
 }
 
 NodePtr ParquetFile::scan_files(std::span<const ParquetFile> files,

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sends pages to the device through pinned blocks and makes columns of what kernels wrote.
+#include "headrace/io/parquet_device/device_reader.h"
+
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/data/device_copy.h"
+#include "headrace/exec/interrupt.h"
+#include "headrace/exec/workers.h"
+#include "headrace/io/parquet/refusal.h"
+#include "headrace/io/parquet_device/device_reader_kernels.h"
+#include "headrace/memory/log/ledger.h"
+#include "headrace/plan/graph/placement.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace hr::parquet {
+
+namespace {
+
+constexpr int64_t kPieceBytes = int64_t{16} << 20;
+constexpr int64_t kBatchBytes = int64_t{64} << 20;
+constexpr int64_t kRooms = 3;
+
+template <class T>
+int64_t bytes_of(const std::vector<T>& values) {
+  return static_cast<int64_t>(values.size() * sizeof(T));
+}
+
+struct DeviceColumns {
+  std::vector<std::optional<Column>> columns{};  // nothing: the host has to read it,
+  std::vector<std::string> reasons{};            // for this reason
+  bool is_unpacked_here = false;                 // pages that the device cannot unpack
+};
+
+// What a batch alone writes is not kept until the call ends.
+template <class T>
+T* scratch_as(const Buffer& buffer) {
+  return const_cast<T*>(buffer.as<T>());
+}
+
+class Reader {
+ public:
+  Reader(Place place, std::string_view op, const std::vector<ColumnSchema>& columns,
+         const std::vector<ChunkSource>& chunks, size_t num_groups, int64_t num_rows)
+      : op_(op),
+        place_(place),
+        columns_(columns),
+        chunks_(chunks),
+        num_groups_(num_groups),
+        num_rows_(num_rows),
+        plans_(chunks.size()),
+        call_(op, place) {
+    made_.columns.resize(columns.size());
+    made_.reasons.resize(columns.size());
+  }
+
+  DeviceColumns read() {
+    plan();
+    there_.resize(columns_.size());
+    for (size_t c = 0; c < columns_.size(); ++c)
+      if (made_.reasons[c].empty()) make_room(c);
+    send();
+    finish();
+    return std::move(made_);
+  }
+
+ private:
+  struct There {
+    Buffer values{};
+    Buffer validity{};
+    std::vector<Buffer> text{};
+  };
+
+  // A column of which one chunk is left to the host is so as a whole.
+  void plan() {
+    for (size_t c = 0; c < columns_.size(); ++c)
+      if (columns_[c].dtype.is_nested()) made_.reasons[c] = "lists and structs stay on the host";
+    for (const ChunkSource& chunk : chunks_)
+      if (std::string& reason = made_.reasons[chunk.column]; reason.empty())
+        reason = why_not_on_device(*chunk.leaf);
+    parallel_for(std::ssize(chunks_), [&](int64_t task) {
+      const auto k = static_cast<size_t>(task);
+      if (made_.reasons[chunks_[k].column].empty()) plans_[k] = plan_chunk(chunks_[k]);
+    });
+    for (size_t k = 0; k < chunks_.size(); ++k)
+      if (std::string& reason = made_.reasons[chunks_[k].column]; reason.empty())
+        reason = plans_[k].refusal;
+    for (size_t k = 0; k < chunks_.size(); ++k) {
+      if (!made_.reasons[chunks_[k].column].empty()) plans_[k].refusal = "of its column";
+      made_.is_unpacked_here |= plans_[k].refusal.empty() && plans_[k].is_unpacked_here;
+    }
+  }
+
+  Buffer bits(int64_t count) {
+    Buffer made = allocate_result(divide_up(count, 64) * 8, place_);
+    if (made) call_.fill(call_.writes(made), 0, made.size_bytes());
+    return made;
+  }
+
+  void make_room(size_t column) {
+    const Dtype dtype = columns_[column].dtype;
+    There& there = there_[column];
+    there.values =
+        dtype.is_bool()
+            ? bits(num_rows_)
+            : allocate_result(checked_multiply(op_, num_rows_, dtype.size_bytes()), place_);
+    if (std::ranges::any_of(chunks_, [&](const ChunkSource& chunk) {
+          return chunk.column == column && chunk.leaf->max_definition > 0;
+        }))
+      there.validity = bits(num_rows_);
+    if (dtype.is_string()) there.text.resize(2 * num_groups_);
+  }
+
+  // Bytes of strings stay; kernels may read a little behind them.
+  std::byte* keep_text(Buffer& text, int64_t bytes) {
+    if (bytes == 0) return nullptr;
+    text = allocate_result(bytes + kReadSlack, place_);
+    return call_.writes(text);
+  }
+
+  // Addresses for kernels; `state` has the numbers of nulls and then the refusals.
+  std::vector<DeviceChunk> device_chunks(std::byte* state) {
+    std::vector<DeviceChunk> made;
+    for (size_t k = 0; k < chunks_.size(); ++k) {
+      const ChunkSource& of = chunks_[k];
+      const ChunkPlan& plan = plans_[k];
+      DeviceChunk& chunk = made.emplace_back(device_chunk(of, plan));
+      if (!plan.refusal.empty()) continue;
+      There& there = there_[of.column];
+      chunk.values = call_.writes(there.values);
+      chunk.validity = call_.writes_as<uint32_t>(there.validity);
+      chunk.nulls = reinterpret_cast<unsigned long long*>(state) + of.column;
+      chunk.refused = reinterpret_cast<uint32_t*>(state + 8 * columns_.size()) + k;
+      if (plan.dictionary_size > 0) {
+        dictionaries_.push_back(call_.scratch(int64_t{chunk.width} * plan.dictionary_size));
+        chunk.dictionary = call_.writes(dictionaries_.back());
+      }
+      if (!of.leaf->dtype.is_string()) continue;
+      chunk.dictionary_text =
+          reinterpret_cast<uint8_t*>(keep_text(there.text[2 * of.group], plan.dictionary_bytes));
+      chunk.text =
+          reinterpret_cast<uint8_t*>(keep_text(there.text[2 * of.group + 1], plan.text_bytes));
+    }
+    return made;
+  }
+
+  // Batches of pages: the device takes and decodes one while the next ones are read.
+  void send() {
+    const PagePlan plan = plan_pages(chunks_, plans_, kPieceBytes, kBatchBytes);
+    if (plan.batches.empty()) return;
+    const int64_t state_bytes =
+        static_cast<int64_t>(8 * columns_.size() + sizeof(uint32_t) * chunks_.size());
+    const Buffer state = call_.scratch(state_bytes);
+    call_.fill(call_.writes(state), 0, state_bytes);
+    const std::vector<DeviceChunk> chunks = device_chunks(call_.writes(state));
+    const Buffer chunks_there = call_.table(chunks.data(), bytes_of(chunks));
+    std::vector<DevicePage> pages;
+    for (const BatchPlan& batch : plan.batches)
+      pages.insert(pages.end(), batch.pages.begin(), batch.pages.end());
+    const Buffer pages_there = call_.table(pages.data(), bytes_of(pages));
+    const Buffer values = call_.scratch(static_cast<int64_t>(pages.size() * sizeof(PageValues)));
+    const int64_t room_bytes = divide_up(plan.room_bytes, 256) * 256;
+    const Buffer rooms = call_.scratch(kRooms * room_bytes);
+    const int64_t pieces = divide_up(plan.room_bytes, plan.piece_bytes);
+    // Twice the pieces of a batch: when one can be filled again, the batch before the last one is
+    // done, and so the room that its successor gets is free.
+    PinnedRing ring(op_, std::min(plan.piece_bytes, plan.room_bytes), 2 * pieces,
+                    current_stream(place_));
+    int64_t first_page = 0;
+    for (size_t b = 0; b < plan.batches.size(); ++b) {
+      look_for_interrupt();
+      const BatchPlan& batch = plan.batches[b];
+      const std::byte* const room = rooms.data() + static_cast<int64_t>(b) % kRooms * room_bytes;
+      auto read = batch.reads.begin();
+      for (int64_t piece = 0; piece < pieces; ++piece) {
+        const int64_t begin = piece * plan.piece_bytes;
+        const int64_t bytes = std::min(plan.piece_bytes, batch.room_bytes - begin);
+        PinnedBlock& block = ring.take(static_cast<int64_t>(b) * pieces + piece);
+        if (bytes > 0) {
+          const auto first = read;
+          while (read != batch.reads.end() &&
+                 read->to < static_cast<uint64_t>(begin + plan.piece_bytes))
+            ++read;
+          read_piece(std::span(first, read), begin, block.buffer.mutable_as<char>());
+          record_copy(op_, "pages to device", bytes, true, host, place_);
+          ring.send(block, 0, bytes, room + begin);
+        }
+        ring.give(block);
+      }
+      const Buffer unpacked = call_.scratch(batch.unpacked_bytes);
+      const Buffer words = call_.scratch(4 * batch.words);
+      if constexpr (built_with_cuda)
+        cuda::read_pages(call_,
+                         {.pages = pages_there.as<DevicePage>() + first_page,
+                          .num_pages = std::ssize(batch.pages),
+                          .values = call_.writes_as<PageValues>(values) + first_page,
+                          .chunks = chunks_there.as<DeviceChunk>(),
+                          .packed = reinterpret_cast<const uint8_t*>(room),
+                          .unpacked = scratch_as<uint8_t>(unpacked),
+                          .words = scratch_as<uint32_t>(words)},
+                         batch.slices);
+      first_page += std::ssize(batch.pages);
+    }
+    call_.finish(0);
+    std::vector<std::byte> found(static_cast<size_t>(state_bytes));
+    call_.fetch(found.data(), state.data(), state_bytes);
+    nulls_.resize(columns_.size());
+    std::memcpy(nulls_.data(), found.data(), 8 * columns_.size());
+    for (size_t k = 0; k < chunks_.size(); ++k) {
+      uint32_t refused;
+      std::memcpy(&refused, found.data() + 8 * columns_.size() + 4 * k, 4);
+      if (refused != 0) made_.reasons[chunks_[k].column] = "kernels refused its bytes";
+    }
+  }
+
+  // By all workers. What cannot be unpacked is left to the host's reader.
+  void read_piece(std::span<const PageRead> reads, int64_t begin, char* into) {
+    std::vector<uint8_t> is_damaged(reads.size(), 0);
+    parallel_for(std::ssize(reads), [&](int64_t task) {
+      const PageRead& read = reads[static_cast<size_t>(task)];
+      try {
+        read_page_bytes(read, into + (static_cast<int64_t>(read.to) - begin));
+      } catch (const Refusal&) {
+        is_damaged[static_cast<size_t>(task)] = 1;
+      }
+    });
+    for (size_t r = 0; r < reads.size(); ++r)
+      if (is_damaged[r]) made_.reasons[reads[r].chunk->column] = "a page cannot be unpacked";
+  }
+
+  void finish() {
+    nulls_.resize(columns_.size());
+    for (size_t c = 0; c < columns_.size(); ++c) {
+      if (!made_.reasons[c].empty()) continue;
+      There& there = there_[c];
+      const auto nulls = static_cast<int64_t>(nulls_[c]);
+      Buffer validity = nulls > 0 ? std::move(there.validity) : Buffer();
+      const Dtype dtype = columns_[c].dtype;
+      made_.columns[c] =
+          dtype.is_string()
+              ? Column::strings(num_rows_, std::move(there.values), std::move(there.text),
+                                std::move(validity), nulls)
+              : Column(dtype, num_rows_, std::move(there.values), std::move(validity), nulls);
+    }
+  }
+
+  std::string_view op_;
+  Place place_;
+  const std::vector<ColumnSchema>& columns_;
+  const std::vector<ChunkSource>& chunks_;
+  size_t num_groups_;
+  int64_t num_rows_;
+  std::vector<ChunkPlan> plans_;
+  DeviceCall call_;
+  DeviceColumns made_{};
+  std::vector<There> there_{};
+  std::vector<Buffer> dictionaries_{};
+  std::vector<uint64_t> nulls_{};
+};
+
+}  // namespace
+
+std::vector<Column> read_columns_at(Place place, const std::string& op,
+                                    const std::vector<ColumnSchema>& columns,
+                                    const std::vector<ChunkSource>& chunks, size_t num_groups,
+                                    int64_t num_rows,
+                                    const std::function<Column(size_t column)>& read_here) {
+  DeviceColumns made{.columns = std::vector<std::optional<Column>>(columns.size()),
+                     .reasons = std::vector<std::string>(columns.size(), kNoKernel)};
+  if constexpr (built_with_cuda)
+    made = Reader(place, op, columns, chunks, num_groups, num_rows).read();
+  if (made.is_unpacked_here)
+    run_on_host(op, "pages of this codec are unpacked on the host", place, {},
+                [](auto) { return std::vector<Value>(); });
+  std::vector<Column> found;
+  for (size_t c = 0; c < columns.size(); ++c) {
+    if (made.columns[c]) {
+      found.push_back(*std::move(made.columns[c]));
+    } else if (columns[c].dtype.is_nested()) {
+      record_fallback({op, "lists and structs stay on the host"});
+      found.push_back(read_here(c));
+    } else {
+      found.push_back(std::get<Column>(run_on_host(op, made.reasons[c], place, {}, [&](auto) {
+        return std::vector<Value>{read_here(c)};
+      })[0]));
+    }
+  }
+  return found;
+}
+
+}  // namespace hr::parquet
