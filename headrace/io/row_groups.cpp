@@ -678,7 +678,12 @@ struct ScanRowGroups final : TableOperator {
     }
     if (default_place().is_gpu() && inputs.empty() && max_rows < 0)
       return read_and_filter(*source, predicates, wanted);
-    return Reading(*source, predicates, inputs, wanted, max_rows).run();
+    Table made = Reading(*source, predicates, inputs, wanted, max_rows).run();
+    // Without inputs the executor moves it.
+    const bool moves = !inputs.empty() && std::ranges::all_of(inputs, [](const Value& value) {
+      return place_of(value).is_host();
+    });
+    return moves ? std::get<Table>(to_place(Value(std::move(made)), default_place())) : made;
   }
 
   int64_t guess_rows(const InputEstimates& inputs) const override {
