@@ -40,7 +40,9 @@ FOLDER_ORDER = {
     "graph": "structure search rank density community embedding",
 }
 # Folders of rooms that also have files of their own: a format whose parts are of no use elsewhere.
-FORMAT_FOLDERS = {"io/decompress", "io/ipc", "io/json", "io/log", "io/npy", "io/parquet"}
+FORMAT_FOLDERS = {"io/decompress", "io/ipc", "io/json", "io/log", "io/npy", "io/parquet"} | {
+    "io/parquet_device"
+}
 FOLDER_RANK = {room: order.split() for room, order in FOLDER_ORDER.items()}
 MOST_STEMS = 40
 MOST_MODULES = 20

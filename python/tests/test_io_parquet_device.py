@@ -185,6 +185,6 @@ def test_budget(device: str) -> None:
     if device == "sim" or not _core.built_with_cuda():
         pytest.skip("the limit of a CUDA device")
     file = written(table(ROWS, False).select(["i64", "f64"]))
-    with hr.device(device), hr.memory.limit(2**20, device="cuda"):
-        with pytest.raises(hr.OutOfMemoryError):
-            hr.read_parquet(file)
+    limit = hr.memory.limit(2**20, device="cuda")
+    with hr.device(device), limit, pytest.raises(hr.OutOfMemoryError):
+        hr.read_parquet(file)

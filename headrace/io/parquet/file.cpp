@@ -471,11 +471,14 @@ Table ParquetFile::State::read_at(Place place, std::deque<FileColumns>& files,
       ++groups;
     }
   }
-  const auto read_here = [&](size_t c) {
+  const auto read_here = [&](const std::vector<size_t>& places) {
     std::deque<FileColumns> some;
-    for (size_t f = 0; f < files.size(); ++f)
-      some.emplace_back(files[f].file, std::vector{files[f].columns[c]}, sources[f]);
-    return read(some, wanted).column(0);
+    for (size_t f = 0; f < files.size(); ++f) {
+      std::vector<ColumnSchema> columns;
+      for (const size_t c : places) columns.push_back(files[f].columns[c]);
+      some.emplace_back(files[f].file, std::move(columns), sources[f]);
+    }
+    return read(some, wanted).columns();
   };
   std::vector<std::string> labels;
   for (const ColumnSchema& column : files[0].columns) labels.push_back(column.name);

@@ -267,8 +267,7 @@ class Reader {
 std::vector<Column> read_columns_at(Place place, const std::string& op,
                                     const std::vector<ColumnSchema>& columns,
                                     const std::vector<ChunkSource>& chunks, size_t num_groups,
-                                    int64_t num_rows,
-                                    const std::function<Column(size_t column)>& read_here) {
+                                    int64_t num_rows, const ReadHere& read_here) {
   DeviceColumns made{.columns = std::vector<std::optional<Column>>(columns.size()),
                      .reasons = std::vector<std::string>(columns.size(), kNoKernel)};
   if constexpr (built_with_cuda)
@@ -276,19 +275,39 @@ std::vector<Column> read_columns_at(Place place, const std::string& op,
   if (made.is_unpacked_here)
     run_on_host(op, "pages of this codec are unpacked on the host", place, {},
                 [](auto) { return std::vector<Value>(); });
-  std::vector<Column> found;
+  std::vector<size_t> left;
+  std::string reasons;
+  bool has_flat = false;
   for (size_t c = 0; c < columns.size(); ++c) {
-    if (made.columns[c]) {
-      found.push_back(*std::move(made.columns[c]));
-    } else if (columns[c].dtype.is_nested()) {
-      record_fallback({op, "lists and structs stay on the host"});
-      found.push_back(read_here(c));
-    } else {
-      found.push_back(std::get<Column>(run_on_host(op, made.reasons[c], place, {}, [&](auto) {
-        return std::vector<Value>{read_here(c)};
-      })[0]));
-    }
+    if (made.columns[c]) continue;
+    left.push_back(c);
+    has_flat |= !columns[c].dtype.is_nested();
+    if (reasons.find(made.reasons[c]) == std::string::npos)
+      reasons += (reasons.empty() ? "" : "; ") + made.reasons[c];
   }
+  const auto read_left = [&] {
+    const std::vector<Column> here = read_here(left);
+    for (size_t i = 0; i < left.size(); ++i) made.columns[left[i]] = here[i];
+  };
+  if (has_flat) {
+    std::vector<size_t> moved;
+    const std::vector<Value> there = run_on_host(op, reasons, place, {}, [&](auto) {
+      read_left();
+      std::vector<Value> flat;
+      for (const size_t c : left) {
+        if (columns[c].dtype.is_nested()) continue;
+        moved.push_back(c);
+        flat.emplace_back(*made.columns[c]);
+      }
+      return flat;
+    });
+    for (size_t i = 0; i < moved.size(); ++i) made.columns[moved[i]] = std::get<Column>(there[i]);
+  } else if (!left.empty()) {
+    record_fallback({op, reasons});
+    read_left();
+  }
+  std::vector<Column> found;
+  for (std::optional<Column>& column : made.columns) found.push_back(*std::move(column));
   return found;
 }
 

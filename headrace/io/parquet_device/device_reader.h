@@ -12,6 +12,9 @@
 
 namespace hr::parquet {
 
+/// Reads some columns on the host, all row groups of each.
+using ReadHere = std::function<std::vector<Column>(const std::vector<size_t>& columns)>;
+
 /// `num_rows` rows of columns; `chunks`: those of all row groups, of columns that are not nested.
 /// What kernels do not read, or refuse, is made by `read_here`, whose errors are those of damaged
 /// files; `fallbacks` tells. Nested columns stay on the host. Throws what sources throw,
@@ -19,7 +22,6 @@ namespace hr::parquet {
 std::vector<Column> read_columns_at(Place place, const std::string& op,
                                     const std::vector<ColumnSchema>& columns,
                                     const std::vector<ChunkSource>& chunks, size_t num_groups,
-                                    int64_t num_rows,
-                                    const std::function<Column(size_t column)>& read_here);
+                                    int64_t num_rows, const ReadHere& read_here);
 
 }  // namespace hr::parquet

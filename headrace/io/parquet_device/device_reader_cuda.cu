@@ -8,7 +8,9 @@ namespace hr::parquet::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;
+// Pages are few, and each phase of one waits for memory: as many threads as there can be.
+constexpr int kThreads = 1024;
+constexpr int kRowThreads = 256;
 
 /// Phases of the threads of a block; see HostBlock.
 struct CudaBlock {
@@ -126,7 +128,7 @@ __device__ void put_bits(uint32_t* words, int64_t row, bool bit) {
   if (threadIdx.x % 32 == 0 && bits != 0) atomicOr(words + row / 32, bits);
 }
 
-__global__ void __launch_bounds__(kThreads) rows_kernel(PageBatch batch) {
+__global__ void __launch_bounds__(kRowThreads) rows_kernel(PageBatch batch) {
   int64_t at = 0;  // the page of the slice
   for (int64_t end = batch.num_pages; end - at > 1;) {
     const int64_t middle = (at + end) / 2;
@@ -142,7 +144,7 @@ __global__ void __launch_bounds__(kThreads) rows_kernel(PageBatch batch) {
   const int64_t begin =
       (page.first_row / kSliceRows + blockIdx.x - page.first_slice) * int64_t{kSliceRows};
   bool fits = true;
-  for (int64_t row = begin + threadIdx.x; row < begin + kSliceRows; row += kThreads) {
+  for (int64_t row = begin + threadIdx.x; row < begin + kSliceRows; row += kRowThreads) {
     const int64_t slot = row - page.first_row;
     const bool is_row = slot >= 0 && slot < page.num_values;
     PageRow made;
@@ -165,7 +167,7 @@ void read_pages(const DeviceCall& call, const PageBatch& batch, uint32_t slices)
   unpack_kernel<<<pages, kThreads, 0, stream>>>(batch);
   dictionary_kernel<<<pages, kThreads, 0, stream>>>(batch);
   page_kernel<<<pages, kThreads, 0, stream>>>(batch);
-  if (slices > 0) rows_kernel<<<slices, kThreads, 0, stream>>>(batch);
+  if (slices > 0) rows_kernel<<<slices, kRowThreads, 0, stream>>>(batch);
   check_cuda("read_parquet", cudaGetLastError());
 }
 

@@ -127,17 +127,31 @@ struct WideValue {
   uint64_t high = 0;
 };
 
+/// The same of eight bytes each, as far as these are ASCII; kReadSlack bytes behind it are
+/// readable.
+HR_BOTH inline bool is_text(const uint8_t* text, uint32_t size) {
+  constexpr uint64_t kHigh = 0x8080808080808080;
+  for (uint32_t i = 0; i < size; i += 8) {
+    const uint32_t left = size - i;
+    const uint64_t kept = left < 8 ? ~(~uint64_t{0} << 8 * left) : ~uint64_t{0};
+    if ((load_eight(text + i) & kept & kHigh) != 0) return is_utf8(text + i, left);
+  }
+  return true;
+}
+
 /// The view of a string of which `text` has the bytes, from `offset` of its buffer on. False: it is
 /// not UTF-8.
 HR_BOTH inline bool view_of(const uint8_t* text, uint32_t size, uint32_t buffer, uint64_t offset,
                             WideValue& view) {
-  if (offset > 0xFFFFFFFFu || !is_utf8(text, size)) return false;
-  uint64_t bytes[2] = {0, 0};
-  const uint32_t kept = size <= 12 ? size : 4;
-  for (uint32_t i = 0; i < kept; ++i) bytes[i / 8] |= uint64_t{text[i]} << 8 * (i % 8);
-  if (size > 12) bytes[0] |= uint64_t{buffer} << 32;
-  view.low = size | bytes[0] << 32;
-  view.high = size > 12 ? (bytes[0] >> 32) | offset << 32 : bytes[0] >> 32 | bytes[1] << 32;
+  if (offset > 0xFFFFFFFFu || !is_text(text, size)) return false;
+  const uint64_t first = load_eight(text);
+  if (size > 12) {
+    view = {size | first << 32, buffer | offset << 32};
+    return true;
+  }
+  const uint64_t low = size < 8 ? first & ~(~uint64_t{0} << 8 * size) : first;
+  const uint64_t high = size > 8 ? load_four(text + 8) & low_bits(8 * (size - 8)) : 0;
+  view = {size | low << 32, low >> 32 | high << 32};
   return true;
 }
 

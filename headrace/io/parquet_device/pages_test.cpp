@@ -381,8 +381,8 @@ TEST(PagesByPhases, HaveTheValuesOfTheHost) {
       }
 }
 
-// Each byte of the pages of a small file, in several ways: what the phases take has the values of the host, and
-// what the host refuses they refuse.
+// Each byte of the pages of a small file, in several ways: what the phases take has the values of
+// the host, and what the host refuses they refuse.
 TEST(PagesByPhases, DamagedFilesAreLeftToTheHost) {
   for (const char* codec : {"none", "snappy"}) {
     const std::string file = written(table_of(40, true), {.compression = codec});

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where parts begin that follow each other and tell their own sizes: strings behind their lengths,
 // Snappy's tags. Found by a block of threads, a window of bytes at a time: a thread a segment finds
-// where a chain leaves it from each byte that it could enter at, and one then goes from segment to
-// segment.
+// where a chain leaves it from each byte that it could enter at, the same is found of groups of
+// segments, and one then goes from group to group.
 #pragma once
 #include "headrace/io/parquet_device/block_phases_math.h"
 
@@ -15,14 +15,16 @@ inline constexpr uint32_t kChainAhead = 8;  // bytes behind a window that can be
 inline constexpr uint32_t kFar = 1u << 30;  // a size that no part may have
 inline constexpr uint32_t kNoPart = ~0u;
 
+inline constexpr uint32_t kChainGroup = 256;   // bytes of some segments
+inline constexpr uint32_t kLastPart = 0x8000;  // and the part that leaves the window
+
 /// Shared by the threads. Segments lie apart, so that threads that go through theirs together use
 /// different banks.
 struct ChainWindow {
-  union {
-    uint32_t next[kChainSegments * (kChainSegment + 1)];
-    uint16_t from[2][kChainWindow];  // of who is done with the chain
-  };
-  uint32_t entry[kChainSegments];   // where the chain enters a segment; kNoPart: it passes it
+  // Of each byte where the chain leaves its segment, and its group; then of who is done with it.
+  uint16_t places[2][kChainSegments * (kChainSegment + 1)];
+  uint32_t entry[kChainSegments];  // where the chain enters a segment; kNoPart: it passes it
+  uint32_t group_entry[kChainWindow / kChainGroup];
   uint32_t counts[kChainSegments];  // for who goes through the parts
   uint32_t exit;                    // where the chain leaves the window
   uint8_t bytes[(kChainWindow + kChainAhead) / kChainSegment * 36 + 36];
@@ -32,7 +34,7 @@ struct ChainWindow {
   HR_BOTH uint32_t four(uint32_t at) const {
     return byte(at) | byte(at + 1) << 8 | byte(at + 2) << 16 | byte(at + 3) << 24;
   }
-  HR_BOTH uint32_t& next_of(uint32_t at) { return next[at + at / kChainSegment]; }
+  HR_BOTH uint16_t& next_of(uint32_t at) { return places[0][at + at / kChainSegment]; }
 };
 
 /// Loads a window of `left` bytes, zeros behind them.
@@ -59,19 +61,37 @@ HR_BOTH void find_parts(const Block& block, ChainWindow& window, uint32_t limit,
   block.each(kChainSegments, [&](int64_t segment) {
     window.entry[segment] = kNoPart;
     const auto begin = static_cast<uint32_t>(segment) * kChainSegment;
+    if (begin % kChainGroup == 0) window.group_entry[begin / kChainGroup] = kNoPart;
     const uint32_t end = begin + kChainSegment < limit ? begin + kChainSegment : limit;
     for (uint32_t at = end; at-- > begin;) {
       const uint32_t next = at + size_of(at);
-      window.next_of(at) = next < end ? window.next_of(next) : next;
+      window.next_of(at) = next >= limit ? static_cast<uint16_t>(kLastPart | at)
+                           : next < end  ? window.next_of(next)
+                                         : static_cast<uint16_t>(next);
     }
+  });
+  // kLastPart is behind the end of each group.
+  const auto group_end = [](uint32_t at) { return (at / kChainGroup + 1) * kChainGroup; };
+  block.each(limit, [&](int64_t i) {
+    const auto at = static_cast<uint32_t>(i);
+    uint32_t next = window.next_of(at);
+    while (next < group_end(at)) next = window.next_of(next);
+    window.places[1][at] = static_cast<uint16_t>(next);
   });
   block.one([&] {
     uint32_t at = 0;
-    while (at < limit) {
+    do {
+      window.group_entry[at / kChainGroup] = at;
+      at = window.places[1][at];
+    } while (at < kLastPart);
+    at -= kLastPart;
+    window.exit = at + size_of(at);
+  });
+  block.each(kChainWindow / kChainGroup, [&](int64_t group) {
+    uint32_t at = window.group_entry[group];
+    if (at == kNoPart) return;
+    for (const uint32_t end = group_end(at); at < end; at = window.next_of(at))
       window.entry[at / kChainSegment] = at;
-      at = window.next_of(at);
-    }
-    window.exit = at;
   });
 }
 

@@ -67,7 +67,7 @@ HR_BOTH void put_snappy_parts(const Block& block, SnappyWindow& window, const ui
       window.ranks[i] = static_cast<uint32_t>(count_ones(window.marks[i]));
     });
     block.scan(window.ranks, kSnappyWindow / 32);
-    auto& from = window.chain.from;
+    auto& from = window.chain.places;
     bool is_open = block.any(size, [&](int64_t i) {
       const auto at = static_cast<uint32_t>(i);
       const uint32_t part =
