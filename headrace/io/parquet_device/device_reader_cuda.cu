@@ -8,11 +8,12 @@ namespace hr::parquet::cuda {
 
 namespace {
 
-// Pages are few, and each phase of one waits for memory: as many threads as there can be.
-constexpr int kThreads = 1024;
+constexpr int kPageThreads = 256;
+constexpr int kDictionaryThreads = 1024;  // one page has them all
 constexpr int kRowThreads = 256;
 
 /// Phases of the threads of a block; see HostBlock.
+template <int kThreads>
 struct CudaBlock {
   uint32_t* warps;  // shared, one a warp
 
@@ -91,30 +92,30 @@ __device__ bool is_refused_for_all(const DeviceChunk& chunk) {
   return __syncthreads_or(threadIdx.x == 0 && is_refused(chunk)) != 0;
 }
 
-__global__ void __launch_bounds__(kThreads) unpack_kernel(PageBatch batch) {
+__global__ void __launch_bounds__(kPageThreads) unpack_kernel(PageBatch batch) {
   __shared__ SnappyWindow window;
-  __shared__ uint32_t warps[kThreads / 32];
+  __shared__ uint32_t warps[kPageThreads / 32];
   const DevicePage& page = batch.pages[blockIdx.x];
   if (is_refused_for_all(batch.chunks[page.chunk])) return;
-  unpack_page(CudaBlock{warps}, window, batch, page);
+  unpack_page(CudaBlock<kPageThreads>{warps}, window, batch, page);
 }
 
-__global__ void __launch_bounds__(kThreads) dictionary_kernel(PageBatch batch) {
+__global__ void __launch_bounds__(kDictionaryThreads) dictionary_kernel(PageBatch batch) {
   __shared__ PageWindow window;
-  __shared__ uint32_t warps[kThreads / 32];
+  __shared__ uint32_t warps[kDictionaryThreads / 32];
   const DevicePage& page = batch.pages[blockIdx.x];
   if (!page.is_dictionary || is_refused_for_all(batch.chunks[page.chunk])) return;
-  read_dictionary(CudaBlock{warps}, window, batch, page);
+  read_dictionary(CudaBlock<kDictionaryThreads>{warps}, window, batch, page);
 }
 
-__global__ void __launch_bounds__(kThreads) page_kernel(PageBatch batch) {
+__global__ void __launch_bounds__(kPageThreads) page_kernel(PageBatch batch) {
   __shared__ PageWindow window;
-  __shared__ uint32_t warps[kThreads / 32];
+  __shared__ uint32_t warps[kPageThreads / 32];
   const DevicePage& page = batch.pages[blockIdx.x];
   const DeviceChunk& chunk = batch.chunks[page.chunk];
   if (page.is_dictionary || is_refused_for_all(chunk)) return;
   PageValues& values = batch.values[blockIdx.x];
-  const bool is_right = begin_page(CudaBlock{warps}, window, batch, page, values);
+  const bool is_right = begin_page(CudaBlock<kPageThreads>{warps}, window, batch, page, values);
   if (threadIdx.x != 0) return;
   if (!is_right)
     *chunk.refused = 1;
@@ -164,9 +165,9 @@ __global__ void __launch_bounds__(kRowThreads) rows_kernel(PageBatch batch) {
 void read_pages(const DeviceCall& call, const PageBatch& batch, uint32_t slices) {
   const auto stream = static_cast<cudaStream_t>(call.stream());
   const auto pages = static_cast<unsigned>(batch.num_pages);
-  unpack_kernel<<<pages, kThreads, 0, stream>>>(batch);
-  dictionary_kernel<<<pages, kThreads, 0, stream>>>(batch);
-  page_kernel<<<pages, kThreads, 0, stream>>>(batch);
+  unpack_kernel<<<pages, kPageThreads, 0, stream>>>(batch);
+  dictionary_kernel<<<pages, kDictionaryThreads, 0, stream>>>(batch);
+  page_kernel<<<pages, kPageThreads, 0, stream>>>(batch);
   if (slices > 0) rows_kernel<<<slices, kRowThreads, 0, stream>>>(batch);
   check_cuda("read_parquet", cudaGetLastError());
 }

@@ -21,25 +21,36 @@ struct SnappyWindow {
   uint8_t data[kSnappyWindow];
 };
 
-struct SnappyPart {
-  uint32_t size;      // of packed bytes
-  uint32_t length;    // of unpacked ones
-  uint32_t distance;  // 0: a literal
-};
+/// Bytes of a literal that has them behind its tag; kFar / 2 for too many.
+HR_BOTH inline uint32_t long_literal(const ChainWindow& window, uint32_t at, uint32_t tag) {
+  const uint32_t length = window.four(at + 1) & low_bits(8 * ((tag >> 2) - 59));
+  return length >= kFar / 2 ? kFar / 2 : length + 1;
+}
 
-HR_BOTH inline SnappyPart snappy_part(const ChainWindow& window, uint32_t at) {
+/// Whether a tag begins a literal whose length stands in bytes behind it: all else follows from the
+/// tag alone, without a branch.
+HR_BOTH inline bool is_long_literal(uint32_t tag) {
+  return (tag & 3) == 0 && tag >= 60 << 2;
+}
+
+/// Of packed bytes.
+HR_BOTH inline uint32_t snappy_size(const ChainWindow& window, uint32_t at) {
   const uint32_t tag = window.byte(at), kind = tag & 3;
-  if (kind == 1) return {2, (tag >> 2 & 7) + 4, (tag >> 5 << 8 | window.byte(at + 1))};
-  if (kind == 2) return {3, (tag >> 2) + 1, window.byte(at + 1) | window.byte(at + 2) << 8};
-  if (kind == 3) return {5, (tag >> 2) + 1, window.four(at + 1)};
-  uint32_t length = (tag >> 2) + 1, head = 1;
-  if (length > 60) {
-    const uint32_t bytes = length - 60;
-    length = window.four(at + 1) & low_bits(8 * bytes);
-    length = length >= kFar / 2 ? kFar / 2 : length + 1;
-    head += bytes;
-  }
-  return {head + length, length, 0};
+  if (is_long_literal(tag)) return (tag >> 2) - 58 + long_literal(window, at, tag);
+  return (0x5320 >> 4 * kind & 15) + (kind == 0 ? (tag >> 2) + 2 : 0);
+}
+
+/// Of unpacked bytes.
+HR_BOTH inline uint32_t snappy_length(const ChainWindow& window, uint32_t at) {
+  const uint32_t tag = window.byte(at);
+  if (is_long_literal(tag)) return long_literal(window, at, tag);
+  return (tag & 3) == 1 ? (tag >> 2 & 7) + 4 : (tag >> 2) + 1;
+}
+
+/// Of a copy.
+HR_BOTH inline uint32_t snappy_distance(const ChainWindow& window, uint32_t at) {
+  const uint32_t tag = window.byte(at), kind = tag & 3, four = window.four(at + 1);
+  return kind == 1 ? (tag >> 5 << 8) | (four & 0xFF) : kind == 2 ? four & 0xFFFF : four;
 }
 
 /// Writes the bytes of `parts` parts from `made` to `end`.
@@ -120,13 +131,13 @@ HR_BOTH bool unpack_snappy(const Block& block, SnappyWindow& window, const uint8
     const uint32_t left = packed_size - at, limit = left < kChainWindow ? left : kChainWindow;
     ChainWindow& chain = window.chain;
     load_window(block, chain, packed + at, left);
-    const auto size_of = [&](uint32_t place) { return snappy_part(chain, place).size; };
+    const auto size_of = [&](uint32_t place) { return snappy_size(chain, place); };
     find_parts(block, chain, limit, size_of);
     block.each(kChainSegments, [&](int64_t segment) {
       uint32_t parts = 0, length = 0;
       for_each_part(chain, static_cast<uint32_t>(segment), limit, size_of, [&](uint32_t place) {
         ++parts;
-        length += snappy_part(chain, place).length;
+        length += snappy_length(chain, place);
       });
       chain.counts[segment] = parts;
       window.lengths[segment] = length;
@@ -138,14 +149,18 @@ HR_BOTH bool unpack_snappy(const Block& block, SnappyWindow& window, const uint8
       bool damaged = false;
       uint32_t k = chain.counts[segment], begin = made + window.lengths[segment];
       for_each_part(chain, static_cast<uint32_t>(segment), limit, size_of, [&](uint32_t place) {
-        const SnappyPart part = snappy_part(chain, place);
         const bool is_literal = (chain.byte(place) & 3) == 0;
+        const uint32_t own = snappy_length(chain, place);
         window.begins[k] = begin;
-        window.sources[k] =
-            is_literal ? kLiteral | (at + place + part.size - part.length) : part.distance;
-        damaged |=
-            is_literal ? part.length == kFar / 2 : part.distance == 0 || part.distance > begin;
-        begin += part.length;
+        if (is_literal) {
+          window.sources[k] = kLiteral | (at + place + snappy_size(chain, place) - own);
+          damaged |= own == kFar / 2;
+        } else {
+          const uint32_t distance = snappy_distance(chain, place);
+          window.sources[k] = distance;
+          damaged |= distance == 0 || distance > begin;
+        }
+        begin += own;
         ++k;
       });
       return damaged;
