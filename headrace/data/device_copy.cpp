@@ -87,19 +87,9 @@ PinnedBlock& PinnedRing::take(int64_t index) {
 
 void PinnedRing::send(const PinnedBlock& block, int64_t begin, int64_t size_bytes,
                       const std::byte* to) const {
-  send_part(block, begin, size_bytes, to);
-  end_parts(block);
-}
-
-void PinnedRing::send_part(const PinnedBlock& block, int64_t begin, int64_t size_bytes,
-                           const std::byte* to) const {
-  const CudaScope scope(op_, stream_place(stream_).index);
   check_cuda(op_, cuda_functions()->copy_to_device(reinterpret_cast<uint64_t>(to),
                                                    block.buffer.data() + begin,
                                                    static_cast<size_t>(size_bytes), copies_));
-}
-
-void PinnedRing::end_parts(const PinnedBlock& block) const {
   check_cuda(op_, cuda_functions()->record_event(block.sent, copies_));
   check_cuda(op_, cuda_functions()->wait_event(native_stream(stream_), block.sent, 0));
 }

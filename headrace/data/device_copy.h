@@ -35,10 +35,6 @@ class PinnedRing {
   /// Queues a copy of a part of the block to the device; work of the stream that is queued later
   /// begins after it, but what was queued before may still run: it must not use `to`.
   void send(const PinnedBlock& block, int64_t begin, int64_t size_bytes, const std::byte* to) const;
-  /// The same in parts that any threads send; `end_parts` when all are queued.
-  void send_part(const PinnedBlock& block, int64_t begin, int64_t size_bytes,
-                 const std::byte* to) const;
-  void end_parts(const PinnedBlock& block) const;
   /// Queues a copy of bytes of the device to the block's begin, in the order of the stream.
   void fetch(PinnedBlock& block, const void* from, int64_t size_bytes) const;
 

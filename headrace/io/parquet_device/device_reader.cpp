@@ -21,6 +21,7 @@ namespace hr::parquet {
 
 namespace {
 
+constexpr int64_t kPieceBytes = int64_t{16} << 20;
 constexpr int64_t kBatchBytes = int64_t{64} << 20;
 constexpr int64_t kRooms = 3;
 
@@ -149,7 +150,7 @@ class Reader {
 
   // Batches of pages: the device takes and decodes one while the next ones are read.
   void send() {
-    const PagePlan plan = plan_pages(chunks_, plans_, kBatchBytes);
+    const PagePlan plan = plan_pages(chunks_, plans_, kPieceBytes, kBatchBytes);
     if (plan.batches.empty()) return;
     const int64_t state_bytes =
         static_cast<int64_t>(8 * columns_.size() + sizeof(uint32_t) * chunks_.size());
@@ -164,25 +165,32 @@ class Reader {
     const Buffer values = call_.scratch(static_cast<int64_t>(pages.size() * sizeof(PageValues)));
     const int64_t room_bytes = divide_up(plan.room_bytes, 256) * 256;
     const Buffer rooms = call_.scratch(kRooms * room_bytes);
-    // Two blocks: when one can be filled again, the batch before the last one is done, and so the
-    // room that its successor gets is free.
-    PinnedRing ring(op_, plan.room_bytes, std::min<int64_t>(2, std::ssize(plan.batches)),
+    const int64_t pieces = divide_up(plan.room_bytes, plan.piece_bytes);
+    // Twice the pieces of a batch: when one can be filled again, the batch before the last one is
+    // done, and so the room that its successor gets is free.
+    PinnedRing ring(op_, std::min(plan.piece_bytes, plan.room_bytes), 2 * pieces,
                     current_stream(place_));
     int64_t first_page = 0;
     for (size_t b = 0; b < plan.batches.size(); ++b) {
       look_for_interrupt();
       const BatchPlan& batch = plan.batches[b];
       const std::byte* const room = rooms.data() + static_cast<int64_t>(b) % kRooms * room_bytes;
-      PinnedBlock& block = ring.take(static_cast<int64_t>(b));
-      try {
-        read_batch(batch.reads, ring, block, room);
-      } catch (...) {
-        ring.end_parts(block);  // what was sent is waited for
-        throw;
+      auto read = batch.reads.begin();
+      for (int64_t piece = 0; piece < pieces; ++piece) {
+        const int64_t begin = piece * plan.piece_bytes;
+        const int64_t bytes = std::min(plan.piece_bytes, batch.room_bytes - begin);
+        PinnedBlock& block = ring.take(static_cast<int64_t>(b) * pieces + piece);
+        if (bytes > 0) {
+          const auto first = read;
+          while (read != batch.reads.end() &&
+                 read->to < static_cast<uint64_t>(begin + plan.piece_bytes))
+            ++read;
+          read_piece(std::span(first, read), begin, block.buffer.mutable_as<char>());
+          record_copy(op_, "pages to device", bytes, true, host, place_);
+          ring.send(block, 0, bytes, room + begin);
+        }
+        ring.give(block);
       }
-      record_copy(op_, "pages to device", batch.room_bytes, true, host, place_);
-      ring.end_parts(block);
-      ring.give(block);
       const Buffer unpacked = call_.scratch(batch.unpacked_bytes);
       const Buffer words = call_.scratch(4 * batch.words);
       if constexpr (built_with_cuda)
@@ -209,17 +217,13 @@ class Reader {
     }
   }
 
-  // By all workers, each of which sends what it read. What cannot be unpacked is left to the host's
-  // reader.
-  void read_batch(std::span<const PageRead> reads, const PinnedRing& ring, PinnedBlock& block,
-                  const std::byte* room) {
-    char* const into = block.buffer.mutable_as<char>();
+  // By all workers. What cannot be unpacked is left to the host's reader.
+  void read_piece(std::span<const PageRead> reads, int64_t begin, char* into) {
     std::vector<uint8_t> is_damaged(reads.size(), 0);
     parallel_for(std::ssize(reads), [&](int64_t task) {
       const PageRead& read = reads[static_cast<size_t>(task)];
       try {
-        const int64_t bytes = read_page_bytes(read, into + read.to);
-        ring.send_part(block, static_cast<int64_t>(read.to), bytes, room + read.to);
+        read_page_bytes(read, into + (static_cast<int64_t>(read.to) - begin));
       } catch (const Refusal&) {
         is_damaged[static_cast<size_t>(task)] = 1;
       }

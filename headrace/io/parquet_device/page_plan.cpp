@@ -116,7 +116,8 @@ int64_t place_words(DevicePage& page, const DeviceChunk& chunk, int64_t at) {
 
 class Batches {
  public:
-  explicit Batches(int64_t batch_bytes) : batch_bytes_(batch_bytes) {}
+  Batches(int64_t piece_bytes, int64_t batch_bytes)
+      : plan_{.piece_bytes = piece_bytes}, batch_bytes_(batch_bytes) {}
 
   void add(const ChunkSource& of, const ChunkPlan& chunk, uint32_t number) {
     const DeviceChunk there = device_chunk(of, chunk);
@@ -125,7 +126,10 @@ class Batches {
       BatchPlan& batch = batch_for(bytes, planned.page);
       DevicePage page = planned.page;
       page.chunk = number;
-      const int64_t to = aligned(batch.room_bytes);
+      int64_t to = aligned(batch.room_bytes);
+      if (const int64_t rest = plan_.piece_bytes - to % plan_.piece_bytes;
+          bytes + kReadSlack > rest)
+        to += rest;
       page.packed = static_cast<uint64_t>(to);
       batch.room_bytes = to + bytes + kReadSlack;
       const bool stays =
@@ -152,7 +156,7 @@ class Batches {
   BatchPlan& batch_for(int64_t bytes, const DevicePage& page) {
     if (plan_.batches.empty() ||
         (!plan_.batches.back().pages.empty() &&
-         (plan_.batches.back().room_bytes + bytes + 2 * kReadSlack > batch_bytes_ ||
+         (plan_.batches.back().room_bytes + bytes > batch_bytes_ ||
           plan_.batches.back().unpacked_bytes + page.unpacked_bytes > kMostUnpackedBytes)))
       plan_.batches.emplace_back();
     return plan_.batches.back();
@@ -169,7 +173,7 @@ class Batches {
                              to + static_cast<uint64_t>(at), nullptr});
   }
 
-  PagePlan plan_{};
+  PagePlan plan_;
   int64_t batch_bytes_;
 };
 
@@ -247,18 +251,19 @@ DeviceChunk device_chunk(const ChunkSource& of, const ChunkPlan& plan) {
 }
 
 PagePlan plan_pages(const std::vector<ChunkSource>& chunks, const std::vector<ChunkPlan>& plans,
-                    int64_t batch_bytes) {
-  Batches batches(batch_bytes);
+                    int64_t piece_bytes, int64_t batch_bytes) {
+  for (const ChunkPlan& plan : plans)
+    for (const PlannedPage& page : plan.pages)
+      piece_bytes = std::max(piece_bytes, aligned(int64_t{page.page.level_bytes} +
+                                                  page.page.packed_bytes + kReadSlack));
+  Batches batches(piece_bytes, batch_bytes);
   for (size_t c = 0; c < chunks.size(); ++c)
     if (plans[c].refusal.empty()) batches.add(chunks[c], plans[c], static_cast<uint32_t>(c));
   return std::move(batches).finish();
 }
 
-int64_t read_page_bytes(const PageRead& read, char* into) {
-  if (!read.unpack) {
-    read.chunk->source->read(read.offset, into, read.bytes);
-    return read.bytes;
-  }
+void read_page_bytes(const PageRead& read, char* into) {
+  if (!read.unpack) return read.chunk->source->read(read.offset, into, read.bytes);
   const DevicePage& page = read.unpack->page;
   Buffer packed = Buffer::allocate(read.bytes);
   Buffer unpacked = Buffer::allocate(page.unpacked_bytes + kUnpackSlack);
@@ -269,7 +274,6 @@ int64_t read_page_bytes(const PageRead& read, char* into) {
                static_cast<size_t>(read.bytes - page.level_bytes)},
               unpacked.mutable_as<char>(), page.unpacked_bytes);
   std::memcpy(into + page.level_bytes, unpacked.data(), page.unpacked_bytes);
-  return int64_t{page.level_bytes} + page.unpacked_bytes;
 }
 
 }  // namespace hr::parquet

@@ -56,7 +56,7 @@ struct PageRead {
   const PlannedPage* unpack;  ///< null: copied as it is
 };
 
-/// Pages that are read together.
+/// Pages that are read together. Their bytes lie in pieces of the room, each page in one.
 struct BatchPlan {
   std::vector<DevicePage> pages{};
   std::vector<PageRead> reads{};  ///< in the order of the room
@@ -68,17 +68,18 @@ struct BatchPlan {
 
 struct PagePlan {
   std::vector<BatchPlan> batches{};
+  int64_t piece_bytes = 0;
   int64_t room_bytes = 0;  ///< of the largest batch
 };
 
 /// `chunks` and their `plans`, which stay; those with a refusal are left out.
 PagePlan plan_pages(const std::vector<ChunkSource>& chunks, const std::vector<ChunkPlan>& plans,
-                    int64_t batch_bytes);
+                    int64_t piece_bytes, int64_t batch_bytes);
 
 /// What a device has to know of a chunk, but addresses.
 DeviceChunk device_chunk(const ChunkSource& of, const ChunkPlan& plan);
 
-/// Reads what belongs at `read.to` to `into`; gives the number of bytes.
-int64_t read_page_bytes(const PageRead& read, char* into);
+/// Reads what belongs at `read.to` to `into`.
+void read_page_bytes(const PageRead& read, char* into);
 
 }  // namespace hr::parquet

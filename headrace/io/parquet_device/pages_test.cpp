@@ -140,10 +140,13 @@ Phases by_phases(const std::string& file, bool is_reversed = false, int64_t batc
     chunk.nulls = &nulls[c];
     chunk.refused = &refused[k];
   }
-  const PagePlan plan = plan_pages(chunks, plans, batch_bytes);
+  const PagePlan plan = plan_pages(chunks, plans, 1 << 10, batch_bytes);
   for (const BatchPlan& batch : plan.batches) {
     auto room = zeros<char>(batch.room_bytes);
     for (const PageRead& read : batch.reads) {
+      EXPECT_LE(read.to % static_cast<uint64_t>(plan.piece_bytes) +
+                    static_cast<uint64_t>(read.unpack ? 0 : read.bytes),
+                static_cast<uint64_t>(plan.piece_bytes));
       try {
         read_page_bytes(read, room.data() + read.to);
       } catch (const Refusal&) {
