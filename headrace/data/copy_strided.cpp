@@ -2,6 +2,9 @@
 // Copies between layouts: axes in the order of the result, merged, then rows or tiles.
 #include "headrace/data/copy_strided.h"
 
+#include "headrace/base/error.h"
+#include "headrace/data/copy_strided_kernels.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
@@ -11,27 +14,15 @@
 
 namespace hr {
 
-namespace {
-
-constexpr int64_t kTile = 32;
-constexpr int64_t kTaskElements = int64_t{1} << 15;
-
-struct Axis {
-  int64_t size;
-  int64_t in;
-  int64_t out;
-};
-
-// Slowest of the result first, without those of one element; neighbours that are one axis in both
-// layouts are merged.
-std::vector<Axis> axes_of(const Tensor& from, const Shape& out_strides) {
-  std::vector<Axis> axes;
+std::vector<CopyAxis> copy_axes(const Tensor& from, const Shape& out_strides) {
+  std::vector<CopyAxis> axes;
   for (size_t d = 0; d < out_strides.size(); ++d)
     if (from.shape()[d] != 1) axes.push_back({from.shape()[d], from.strides()[d], out_strides[d]});
-  std::stable_sort(axes.begin(), axes.end(),
-                   [](const Axis& a, const Axis& b) { return std::abs(a.out) > std::abs(b.out); });
-  std::vector<Axis> merged;
-  for (const Axis& axis : axes) {
+  std::stable_sort(
+      axes.begin(), axes.end(),
+      [](const CopyAxis& a, const CopyAxis& b) { return std::abs(a.out) > std::abs(b.out); });
+  std::vector<CopyAxis> merged;
+  for (const CopyAxis& axis : axes) {
     if (!merged.empty() && merged.back().in == axis.in * axis.size &&
         merged.back().out == axis.out * axis.size)
       merged.back() = {merged.back().size * axis.size, axis.in, axis.out};
@@ -41,6 +32,20 @@ std::vector<Axis> axes_of(const Tensor& from, const Shape& out_strides) {
   if (merged.empty()) merged.push_back({1, 1, 1});
   return merged;
 }
+
+size_t closest_axis(const std::vector<CopyAxis>& axes) {
+  size_t across = axes.size() - 1;
+  for (size_t d = 0; d + 1 < axes.size(); ++d)
+    if (axes[d].in != 0 && std::abs(axes[d].in) < std::abs(axes[across].in)) across = d;
+  return across;
+}
+
+namespace {
+
+constexpr int64_t kTile = 32;
+constexpr int64_t kTaskElements = int64_t{1} << 15;
+
+using Axis = CopyAxis;
 
 // Where piece number `piece` of the outer axes begins in both.
 struct Start {
@@ -127,9 +132,7 @@ template <class T>
 void copy_values(const std::byte* from, std::byte* to, const std::vector<Axis>& axes) {
   const T* in = reinterpret_cast<const T*>(from);
   T* out = reinterpret_cast<T*>(to);
-  size_t across = axes.size() - 1;
-  for (size_t d = 0; d + 1 < axes.size(); ++d)
-    if (axes[d].in != 0 && std::abs(axes[d].in) < std::abs(axes[across].in)) across = d;
+  const size_t across = closest_axis(axes);
   if (across + 1 == axes.size())
     copy_rows(in, out, axes);
   else
@@ -140,7 +143,7 @@ void copy_values(const std::byte* from, std::byte* to, const std::vector<Axis>& 
 
 void copy_strided(const Tensor& from, std::byte* out, const Shape& out_strides) {
   if (from.num_elements() == 0) return;
-  const std::vector<Axis> axes = axes_of(from, out_strides);
+  const std::vector<Axis> axes = copy_axes(from, out_strides);
   switch (from.dtype().size_bytes()) {
     case 1:
       return copy_values<uint8_t>(from.data(), out, axes);
@@ -153,6 +156,22 @@ void copy_strided(const Tensor& from, std::byte* out, const Shape& out_strides) 
     default:
       return copy_values<std::array<uint64_t, 2>>(from.data(), out, axes);
   }
+}
+
+void copy_strided(std::string_view op, const Tensor& from, Buffer& out, int64_t offset,
+                  const Shape& out_strides) {
+  if (from.num_elements() == 0) return;
+  if constexpr (built_with_cuda)
+    if (from.place().is_gpu()) return cuda::copy_strided(op, from, out, offset, out_strides);
+  if (!from.place().is_host())
+    throw_error<UnsupportedError>(op, "non-contiguous arrays cannot be copied on a device",
+                                  {{"place", from.place().name()}},
+                                  "move the values first: x.to('cpu')");
+  copy_strided(from, out.mutable_data() + offset, out_strides);
+}
+
+Buffer allocate_at(Place place, int64_t size_bytes) {
+  return place.is_host() ? Buffer::allocate(size_bytes) : allocate_result(size_bytes, place);
 }
 
 }  // namespace hr

@@ -86,15 +86,12 @@ Column as_column(const Tensor& tensor) {
 
 Tensor contiguous(const Tensor& tensor, std::string_view op) {
   if (tensor.is_contiguous()) return tensor;
-  if (!tensor.place().is_host())
-    throw_error<UnsupportedError>(op, "non-contiguous arrays cannot be copied on a device",
-                                  {{"place", tensor.place().name()}},
-                                  "move the values first: x.to('cpu')");
   const int64_t width = tensor.dtype().size_bytes();
   const int64_t bytes = tensor.num_elements() * width;
-  record_copy(op, "not contiguous", bytes, false);
-  Buffer buffer = Buffer::allocate(bytes);
-  copy_strided(tensor, buffer.mutable_data(), row_major(tensor.shape()));
+  const Place place = tensor.place();
+  record_copy(op, "not contiguous", bytes, false, place, place);
+  Buffer buffer = allocate_at(place, bytes);
+  copy_strided(op, tensor, buffer, 0, row_major(tensor.shape()));
   return Tensor(tensor.dtype(), tensor.shape(), std::move(buffer));
 }
 

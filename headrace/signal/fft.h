@@ -5,6 +5,7 @@
 #include "headrace/data/tensor.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace hr {
@@ -45,6 +46,11 @@ HR_API Tensor irfft(const Tensor& x, std::optional<int64_t> n = {},
 /// Throws InvalidArgumentError for an axis out of range, twice the same, or of length 0.
 HR_API Tensor fftn(const Tensor& x, const std::vector<int64_t>& axes, bool inverse = false,
                    FftNorm norm = FftNorm::kBackward);
+
+/// Why a transform of rows of this length, or along these axes, has no kernel for CUDA; empty: it
+/// has one, with the error bound of `fft`.
+HR_API std::string why_no_fft_kernel(int64_t n);
+HR_API std::string why_no_fft_kernel(const Tensor& x, const std::vector<int64_t>& axes);
 
 /// Drops the cached plans and their tables.
 HR_API void clear_fft_plans();

@@ -41,5 +41,15 @@ template <class T>
 void fft_columns(const FftColumnsJob& job, const T* in, T* out);
 }  // namespace hr::cpu
 namespace hr::cuda {
+
+/// Numbers of a line that one block of threads transforms; longer rows are such lines of lines.
+inline constexpr int64_t kMostFftLine = 4096;
+
+/// Of a contiguous array on a device; the length is a power of two from 8 to kMostFftLine squared.
 void fft(const FftJob& job, const Tensor& x, Buffer& out);
-}
+
+/// Lines along an axis, of `from`, which is complex and contiguous, or of `out` itself for null;
+/// lengths are powers of two from 8 to kMostFftLine.
+void fft_columns(const FftColumnsJob& job, const Tensor* from, bool in_float, const Buffer& out);
+
+}  // namespace hr::cuda

@@ -10,6 +10,13 @@ namespace hr {
 // Always inline: the caller's SIMD level is then theirs too. T is a number or a vector of them.
 #define HR_BUTTERFLY __attribute__((always_inline)) HR_BOTH inline
 
+#ifdef __CUDACC__  // which unrolls loops of a known length unasked
+#define HR_UNROLL(count)
+#else
+#define HR_PRAGMA(words) _Pragma(#words)
+#define HR_UNROLL(count) HR_PRAGMA(GCC unroll count)
+#endif
+
 template <class T>
 struct Complex {
   T re;
@@ -89,7 +96,7 @@ HR_BUTTERFLY void butterfly(Complex<T>* a, const S* cosines, const S* sines) {
     a[7] = {(a[7].im - a[7].re) * half_root, -((a[7].re + a[7].im) * half_root)};
     const Complex<T> even[4] = {a[0], a[2], a[4], a[6]};
     const Complex<T> odd[4] = {a[1], a[3], a[5], a[7]};
-#pragma GCC unroll 4
+HR_UNROLL(4)
     for (int k = 0; k < 4; ++k) {
       a[k] = even[k] + odd[k];
       a[k + 4] = even[k] - odd[k];
@@ -100,7 +107,7 @@ HR_BUTTERFLY void butterfly(Complex<T>* a, const S* cosines, const S* sines) {
     Complex<T> sum[half];
     Complex<T> difference[half];
     Complex<T> total = a[0];
-#pragma GCC unroll 16
+HR_UNROLL(16)
     for (int j = 0; j < half; ++j) {
       sum[j] = a[j + 1] + a[R - 1 - j];
       difference[j] = a[j + 1] - a[R - 1 - j];
@@ -108,11 +115,11 @@ HR_BUTTERFLY void butterfly(Complex<T>* a, const S* cosines, const S* sines) {
     }
     const Complex<T> first = a[0];
     a[0] = total;
-#pragma GCC unroll 16
+HR_UNROLL(16)
     for (int k = 1; k <= half; ++k) {
       Complex<T> even = {first.re + sum[0].re * cosines[k], first.im + sum[0].im * cosines[k]};
       Complex<T> odd = {difference[0].re * sines[k], difference[0].im * sines[k]};
-#pragma GCC unroll 16
+HR_UNROLL(16)
       for (int j = 1; j < half; ++j) {
         const int turns = (j + 1) * k % R;
         even = {even.re + sum[j].re * cosines[turns], even.im + sum[j].im * cosines[turns]};
@@ -174,5 +181,6 @@ HR_BUTTERFLY void irfft_split(Complex<T>& a, Complex<T>& b, C root) {
 }
 
 #undef HR_BUTTERFLY
+#undef HR_UNROLL
 
 }  // namespace hr

@@ -334,6 +334,13 @@ struct Fft final : OperatorOf<Fft> {
     return kNames[static_cast<int>(kind)];
   }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    const int64_t axis = tensor(inputs[0]).shape().back();
+    return why_no_fft_kernel(n.value_or(kind == FftKind::kIrfft ? 2 * (axis - 1) : axis));
+  }
+
   Value execute(std::span<const Value> inputs) const override {
     const Tensor& input = tensor(inputs[0]);
     if (kind == FftKind::kFft) return fft(input, n, norm);
@@ -392,6 +399,12 @@ struct FftAxes final : OperatorOf<FftAxes> {
   FftNorm norm = FftNorm::kBackward;
 
   std::string_view name() const override { return inverse ? "ifftn" : "fftn"; }
+
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_no_fft_kernel(tensor(inputs[0]), axes);
+  }
 
   Value execute(std::span<const Value> inputs) const override {
     return fftn(tensor(inputs[0]), axes, inverse, norm);

@@ -3,6 +3,8 @@
 #include "headrace/signal/spectral_nodes.h"
 
 #include "headrace/base/error.h"
+#include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/view.h"
 
 #include <string>
@@ -32,6 +34,20 @@ int64_t window_length(std::string_view op, const NodePtr& window) {
   return signature.rows();
 }
 
+/// The window where the signal is, there in its precision, as kernels take it.
+NodePtr window_near(const NodePtr& window, const NodePtr& signal) {
+  const NodePtr weights = array_of(window);
+  const auto place_ahead = [](const NodePtr& node) {
+    return node->is_ready() ? place_of(node->value()) : node->fields().place;
+  };
+  const Place place = place_ahead(signal);
+  if (place.is_host()) return weights;
+  const Dtype from = signal->signature().dtype;
+  const bool single = from == Dtype(TypeId::kFloat32) || from == Dtype(TypeId::kComplex64);
+  const NodePtr made = cast(weights, single ? TypeId::kFloat32 : TypeId::kFloat64);
+  return place_ahead(made) == place ? made : to_place(made, place);
+}
+
 struct SegmentsNode final : OperatorOf<SegmentsNode> {
   SpectralSegments options{};
 
@@ -42,6 +58,12 @@ struct SegmentsNode final : OperatorOf<SegmentsNode> {
     return std::string(options.mean ? "mean " : "") + kSpectra[static_cast<int>(options.spectrum)] +
            " of segments=" + std::to_string(options.segments) +
            ", step=" + std::to_string(options.step) + ", nfft=" + std::to_string(options.n);
+  }
+
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value>) const override {
+    return why_no_segments_kernel(options);
   }
 
   Value execute(std::span<const Value> inputs) const override {
@@ -96,7 +118,7 @@ NodePtr spectral_segments(const NodePtr& x, const NodePtr& y, const NodePtr& win
                                       "pass one or more dimensions");
   std::vector<NodePtr> inputs{signal};
   if (y) inputs.push_back(array_of(y));
-  inputs.push_back(array_of(window));
+  inputs.push_back(window_near(window, signal));
   Shape shape = from.shape;
   shape.pop_back();
   if (!options.mean) shape.push_back(options.segments);
@@ -128,7 +150,7 @@ NodePtr spectral_synthesis(const NodePtr& spectra, const NodePtr& window,
   return apply_operator(
       std::move(made),
       array_signature(result_of(from.dtype, options.one_sided), std::move(shape), domain),
-      {spectra, array_of(window)});
+      {spectra, window_near(window, spectra)});
 }
 
 }  // namespace hr

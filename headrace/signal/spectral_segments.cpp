@@ -4,9 +4,12 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/copy_strided.h"
+#include "headrace/data/device.h"
 #include "headrace/signal/spectral_segments_kernels.h"
 #include "headrace/signal/spectral_window.h"
 
+#include <bit>
 #include <utility>
 
 namespace hr {
@@ -41,6 +44,14 @@ void check_spectral_segments(const SpectralSegments& options, Dtype dtype, int64
                                       "use nperseg <= the signal's length");
 }
 
+std::string why_no_segments_kernel(const SpectralSegments& options) {
+  constexpr int64_t kMost = 4096;
+  const bool fits = options.n >= 8 && options.n <= kMost &&
+                    std::has_single_bit(static_cast<uint64_t>(options.n));
+  if (!fits) return "this length has no kernel for CUDA: powers of two from 8 to 4096 have";
+  return options.detrend == Detrend::kLinear ? "linear trends have no kernel for CUDA" : "";
+}
+
 Tensor spectral_segments(const Tensor& x, const Tensor* y, const Tensor& window,
                          const SpectralSegments& options) {
   const ScopedTag tag(kOp);
@@ -70,7 +81,16 @@ Tensor spectral_segments(const Tensor& x, const Tensor* y, const Tensor& window,
                           ? (is_single ? TypeId::kFloat32 : TypeId::kFloat64)
                           : (is_single ? TypeId::kComplex64 : TypeId::kComplex128);
   const int64_t elements = num_elements(shape);
-  Buffer out = Buffer::allocate(checked_multiply(kOp, elements, dtype.size_bytes()));
+  Buffer out =
+      allocate_at(x.place(), checked_multiply(kOp, elements, dtype.size_bytes()));
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) {
+      if (const std::string why = why_no_segments_kernel(options); !why.empty())
+        throw_error<UnsupportedError>(kOp, why, {}, "move the values first: x.to('cpu')");
+      const Tensor rows = contiguous(x, kOp), others = y ? contiguous(*y, kOp) : Tensor();
+      if (elements > 0) cuda::spectral_segments(rows, y ? &others : nullptr, weights, options, out);
+      return Tensor(dtype, std::move(shape), std::move(out));
+    }
   if (elements > 0) {
     const Tensor rows = contiguous(x, kOp);
     const Tensor others = y ? contiguous(*y, kOp) : Tensor();

@@ -5,6 +5,7 @@
 #include "headrace/data/tensor.h"
 
 #include <cstdint>
+#include <string>
 
 namespace hr {
 
@@ -47,5 +48,9 @@ HR_API void check_spectral_segments(const SpectralSegments& options, Dtype dtype
 /// a window longer than n, and TypeMismatchError for other dtypes and one-sided complex signals.
 HR_API Tensor spectral_segments(const Tensor& x, const Tensor* y, const Tensor& window,
                                 const SpectralSegments& options);
+
+/// Why these spectra have no kernel for CUDA; empty: they have one, with the error bound of `fft`,
+/// which takes a window in the precision of the signal.
+HR_API std::string why_no_segments_kernel(const SpectralSegments& options);
 
 }  // namespace hr

@@ -8,3 +8,11 @@ namespace hr::cpu {
 void spectral_segments(const Tensor& x, const Tensor* y, const Tensor& window,
                        const SpectralSegments& options, Buffer& out);
 }
+
+namespace hr::cuda {
+
+/// The same on a device where `why_no_segments_kernel` has nothing against it.
+void spectral_segments(const Tensor& x, const Tensor* y, const Tensor& window,
+                       const SpectralSegments& options, const Buffer& out);
+
+}  // namespace hr::cuda

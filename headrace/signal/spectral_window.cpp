@@ -4,6 +4,7 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 
 #include <algorithm>
 #include <utility>
@@ -19,6 +20,7 @@ Tensor spectral_window(std::string_view op, const Tensor& window, bool is_single
   const Tensor from = contiguous(window, op);
   const Dtype wanted = is_single ? TypeId::kFloat32 : TypeId::kFloat64;
   if (window.dtype() == wanted) return from;
+  check_on_host(op, window.place());
   const int64_t count = window.num_elements();
   Buffer values = Buffer::allocate(checked_multiply(op, count, wanted.size_bytes()));
   const auto convert = [&]<class S, class T>(const S* source, T* to) {

@@ -40,17 +40,16 @@ struct ComplexFromParts final : OperatorOf<ComplexFromParts> {
 
   int64_t rowwise_inputs() const override { return 2; }
 
+  bool supports(Place) const override { return true; }
+
   Value execute(std::span<const Value> inputs) const override {
     const Tensor real = tensor_of(inputs[0]);
     const Dtype dtype = complex_dtype(real.dtype());
-    Buffer buffer = Buffer::allocate(real.num_elements() * dtype.size_bytes());
-    if (buffer.size_bytes() > 0) {
-      Shape strides = row_major(real.shape());
-      for (int64_t& stride : strides) stride *= 2;
-      copy_strided(real, buffer.mutable_data(), strides);
-      copy_strided(tensor_of(inputs[1]), buffer.mutable_data() + real.dtype().size_bytes(),
-                   strides);
-    }
+    Buffer buffer = allocate_at(real.place(), real.num_elements() * dtype.size_bytes());
+    Shape strides = row_major(real.shape());
+    for (int64_t& stride : strides) stride *= 2;
+    copy_strided(name(), real, buffer, 0, strides);
+    copy_strided(name(), tensor_of(inputs[1]), buffer, real.dtype().size_bytes(), strides);
     return Tensor(dtype, real.shape(), std::move(buffer));
   }
 };

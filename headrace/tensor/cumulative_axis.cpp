@@ -2,8 +2,11 @@
 // The node of running sums.
 #include "headrace/tensor/cumulative_axis.h"
 
+#include "headrace/algo/scan/cumulative.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/copy_strided.h"
+#include "headrace/data/device.h"
 #include "headrace/tensor/cumulative_axis_kernels.h"
 #include "headrace/tensor/tensor_of.h"
 
@@ -22,13 +25,40 @@ struct CumulativeAxis final : OperatorOf<CumulativeAxis> {
 
   std::string arguments() const override { return "axis=" + std::to_string(axis); }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    constexpr int64_t kLong = int64_t{1} << 16, kManyLines = 64;
+    const Tensor from = tensor_of(inputs[0]);
+    const int64_t length = from.shape()[static_cast<size_t>(axis)];
+    const bool is_slow = length > kLong && from.num_elements() < kManyLines * length;
+    return is_slow && !is_one_line_of_integers(from)
+               ? "few long lines, which add up in order, have no kernel for CUDA"
+               : "";
+  }
+
+  // Exact in any order.
+  bool is_one_line_of_integers(const Tensor& from) const {
+    return from.dtype().is_integer() && from.dtype().size_bytes() == 8 &&
+           from.num_dimensions() == 1 && !initial;
+  }
+
   Value execute(std::span<const Value> inputs) const override {
     const Tensor from = tensor_of(inputs[0]);
     const auto along = static_cast<size_t>(axis);
     Shape shape = from.shape();
     shape[along] += initial ? 1 : 0;
-    Buffer buffer =
-        Buffer::allocate(checked_multiply(name(), num_elements(shape), from.dtype().size_bytes()));
+    if (from.place().is_gpu() && is_one_line_of_integers(from)) {
+      const auto how = running == Running::kSum ? Aggregate::kSum : Aggregate::kProduct;
+      return as_tensor(cumulative(how, as_column(contiguous(from, name()))));
+    }
+    Buffer buffer = allocate_at(from.place(), checked_multiply(name(), num_elements(shape),
+                                                               from.dtype().size_bytes()));
+    if constexpr (built_with_cuda)
+      if (from.place().is_gpu() && buffer.size_bytes() > 0) {
+        cuda::run_along(running, from, along, initial, buffer);
+        return Tensor(from.dtype(), std::move(shape), std::move(buffer));
+      }
     if (buffer.size_bytes() > 0)
       cpu::run_along(running, from, along, initial, buffer.mutable_data());
     return Tensor(from.dtype(), std::move(shape), std::move(buffer));

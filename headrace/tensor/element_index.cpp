@@ -5,6 +5,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/out_of_bounds.h"
 #include "headrace/data/copy_strided.h"
+#include "headrace/data/device.h"
 #include "headrace/tensor/broadcast_view.h"
 #include "headrace/tensor/element_index_kernels.h"
 #include "headrace/tensor/tensor_of.h"
@@ -13,7 +14,7 @@ namespace hr {
 
 namespace {
 
-void check_positions(const char* op, const Tensor& from, const cpu::BadPosition& bad) {
+void check_positions(const char* op, const Tensor& from, const BadPosition& bad) {
   if (bad.axis >= 0)
     throw_error<OutOfBoundsError>(op, "position out of range",
                                   {{"position", bad.position},
@@ -51,8 +52,20 @@ int64_t row_elements(const Tensor& tensor, size_t first) {
   return count;
 }
 
+std::string why_no_index_kernel(const Tensor& from, size_t indices, const Tensor& index) {
+  const bool fits = indices <= cuda::kMostIndices && index.shape().size() <= cuda::kMostIndexAxes &&
+                    from.shape().size() - indices <= cuda::kMostIndexAxes;
+  return fits ? "" : "so many axes have no kernel for CUDA";
+}
+
 struct GatherElements final : OperatorOf<GatherElements> {
   std::string_view name() const override { return "getitem"; }
+
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_no_index_kernel(tensor_of(inputs[0]), inputs.size() - 1, tensor_of(inputs[1]));
+  }
 
   Value execute(std::span<const Value> inputs) const override {
     const Tensor from = tensor_of(inputs[0]);
@@ -61,8 +74,13 @@ struct GatherElements final : OperatorOf<GatherElements> {
     Shape shape = indices[0].shape();
     shape.insert(shape.end(), from.shape().begin() + static_cast<int64_t>(axes),
                  from.shape().end());
-    Buffer buffer = Buffer::allocate(
-        checked_multiply("getitem", num_elements(shape), from.dtype().size_bytes()));
+    Buffer buffer = allocate_at(from.place(), checked_multiply("getitem", num_elements(shape),
+                                                               from.dtype().size_bytes()));
+    if constexpr (built_with_cuda)
+      if (from.place().is_gpu() && buffer.size_bytes() > 0) {
+        check_positions("getitem", from, cuda::gather_elements(from, indices, buffer));
+        return Tensor(from.dtype(), std::move(shape), std::move(buffer));
+      }
     if (axes == from.shape().size()) {
       check_positions("getitem", from, cpu::gather_elements(from, indices, buffer.mutable_data()));
     } else {
@@ -77,10 +95,26 @@ struct GatherElements final : OperatorOf<GatherElements> {
 struct ScatterElements final : OperatorOf<ScatterElements> {
   std::string_view name() const override { return "setitem"; }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_no_index_kernel(tensor_of(inputs[0]), inputs.size() - 2, tensor_of(inputs[2]));
+  }
+
   Value execute(std::span<const Value> inputs) const override {
     const Tensor from = tensor_of(inputs[0]);
     const Tensor values = contiguous(tensor_of(inputs[1]), "setitem");
     const Shape strides = row_major(from.shape());
+    if constexpr (built_with_cuda)
+      if (from.place().is_gpu() && values.num_elements() > 0) {
+        Buffer buffer =
+            allocate_at(from.place(), from.num_elements() * from.dtype().size_bytes());
+        copy_strided(name(), from, buffer, 0, strides);
+        check_positions("setitem", from,
+                        cuda::scatter_elements(values, tensors_of(inputs.subspan(2)), from.shape(),
+                                               buffer));
+        return Tensor(from.dtype(), from.shape(), std::move(buffer));
+      }
     const Offsets at("setitem", from, strides, tensors_of(inputs.subspan(2)));
     Buffer buffer = Buffer::allocate(from.num_elements() * from.dtype().size_bytes());
     if (buffer.size_bytes() > 0) {

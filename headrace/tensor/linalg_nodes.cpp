@@ -67,7 +67,13 @@ NodePtr matmul(const NodePtr& a, const NodePtr& b, Dtype dtype) {
 
 std::vector<NodePtr> run_linalg(
     std::string_view op, const std::vector<NodePtr>& inputs,
-    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work) {
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work,
+    const std::function<std::string(std::span<const Tensor>)>& why_no_kernel) {
+  const auto tensors_of = [](std::span<const Value> there) {
+    std::vector<Tensor> tensors;
+    for (const Value& value : there) tensors.push_back(std::get<Tensor>(value));
+    return tensors;
+  };
   std::vector<Value> values;
   for (const NodePtr& input : inputs) {
     if (input->signature().form != Form::kTensor)
@@ -75,11 +81,13 @@ std::vector<NodePtr> run_linalg(
     values.push_back(force(input));
   }
   const std::vector<Value> made = dispatch_to_place(
-      op, [](std::span<const Value>) { return kNoKernel; }, std::move(values),
+      op,
       [&](std::span<const Value> there) {
-        std::vector<Tensor> tensors;
-        for (const Value& value : there) tensors.push_back(std::get<Tensor>(value));
-        const std::vector<Tensor> results = work(tensors);
+        return why_no_kernel ? why_no_kernel(tensors_of(there)) : kNoKernel;
+      },
+      std::move(values),
+      [&](std::span<const Value> there) {
+        const std::vector<Tensor> results = work(tensors_of(there));
         return std::vector<Value>(results.begin(), results.end());
       });
   std::vector<NodePtr> nodes;

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,9 +17,11 @@ namespace hr {
 /// `matmul` of two tensors; shapes and dtypes are checked now.
 HR_API NodePtr matmul(const NodePtr& a, const NodePtr& b, Dtype dtype);
 
-/// Runs the plans of `inputs`, then `work` on their tensors.
+/// Runs the plans of `inputs`, then `work` on their tensors. `why_no_kernel`: of tensors on a CUDA
+/// device; null: nothing has one.
 HR_API std::vector<NodePtr> run_linalg(
     std::string_view op, const std::vector<NodePtr>& inputs,
-    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work);
+    const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work,
+    const std::function<std::string(std::span<const Tensor>)>& why_no_kernel = {});
 
 }  // namespace hr

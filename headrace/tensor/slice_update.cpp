@@ -19,6 +19,8 @@ struct Concatenate final : OperatorOf<Concatenate> {
 
   std::string arguments() const override { return "axis=" + std::to_string(axis); }
 
+  bool supports(Place) const override { return true; }
+
   Value execute(std::span<const Value> inputs) const override {
     const auto along = static_cast<size_t>(axis);
     Shape shape = std::get<Tensor>(inputs[0]).shape();
@@ -28,15 +30,17 @@ struct Concatenate final : OperatorOf<Concatenate> {
           checked_add("concatenate", shape[along], std::get<Tensor>(input).shape()[along]);
     const Dtype dtype = std::get<Tensor>(inputs[0]).dtype();
     const int64_t width = dtype.size_bytes();
-    Buffer buffer = Buffer::allocate(checked_multiply("concatenate", num_elements(shape), width));
-    if (buffer.size_bytes() > 0) {
-      std::byte* out = buffer.mutable_data();
-      const Shape strides = row_major(shape);
-      for (const Value& input : inputs) {
-        const Tensor part = tensor_of(input);
-        copy_strided(part, out, strides);
-        out += part.shape()[along] * strides[along] * width;
-      }
+    Place place = host;
+    for (const Value& input : inputs)
+      if (const Tensor part = tensor_of(input); part.num_elements() > 0) place = part.place();
+    Buffer buffer =
+        allocate_at(place, checked_multiply("concatenate", num_elements(shape), width));
+    const Shape strides = row_major(shape);
+    int64_t offset = 0;
+    for (const Value& input : inputs) {
+      const Tensor part = tensor_of(input);
+      copy_strided(name(), part, buffer, offset, strides);
+      offset += part.shape()[along] * strides[along] * width;
     }
     return Tensor(dtype, std::move(shape), std::move(buffer));
   }
@@ -49,22 +53,23 @@ struct SliceUpdate final : OperatorOf<SliceUpdate> {
 
   std::string_view name() const override { return "setitem"; }
 
+  bool supports(Place) const override { return true; }
+
   Value execute(std::span<const Value> inputs) const override {
     const Tensor from = tensor_of(inputs[0]);
     const Tensor value = tensor_of(inputs[1]);
     const int64_t width = from.dtype().size_bytes();
-    Buffer buffer = Buffer::allocate(from.num_elements() * width);
+    Buffer buffer = allocate_at(from.place(), from.num_elements() * width);
     if (buffer.size_bytes() > 0) {
       const Shape strides = row_major(from.shape());
-      copy_strided(from, buffer.mutable_data(), strides);
+      copy_strided(name(), from, buffer, 0, strides);
       Shape steps;
       int64_t first = 0;
       for (size_t d = 0; d < items.size(); ++d) {
         first += items[d].begin * strides[d];
         if (items[d].step != 0) steps.push_back(items[d].step * strides[d]);
       }
-      copy_strided(value, buffer.mutable_data() + (value.num_elements() ? first * width : 0),
-                   steps);
+      copy_strided(name(), value, buffer, first * width, steps);
     }
     return Tensor(from.dtype(), from.shape(), std::move(buffer));
   }

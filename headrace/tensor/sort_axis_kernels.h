@@ -2,6 +2,7 @@
 // Kernels of sort_axis, on contiguous memory.
 #pragma once
 #include "headrace/base/dtype.h"
+#include "headrace/data/tensor.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,3 +21,17 @@ void search_line(Dtype dtype, const std::byte* line, int64_t length, const std::
                  int64_t count, bool right, int64_t* positions);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+/// Fewer elements than this are sorted in lines.
+inline constexpr int64_t kMostSorted = int64_t{1} << 32;
+
+/// The same of contiguous arrays on a device, into room there: values, or int64 positions.
+void sort_lines(const Tensor& from, int64_t lines, int64_t length, bool descending,
+                const Buffer& out);
+void argsort_lines(const Tensor& from, int64_t lines, int64_t length, bool descending,
+                   const Buffer& out);
+void search_line(const Tensor& line, const Tensor& values, bool right, const Buffer& out);
+
+}  // namespace hr::cuda

@@ -5,6 +5,7 @@
 #include "headrace/algo/random/keyed_permutation.h"
 #include "headrace/algo/random/random.h"
 #include "headrace/base/error.h"
+#include "headrace/plan/graph/placement.h"
 
 namespace {
 
@@ -18,13 +19,28 @@ hr::Dtype dtype_from(const char* op, std::string_view name) {
                                          "use float64, float32 or int64, then astype()");
 }
 
+/// What `draw` makes at a place, where new values go; without a kernel on the host first.
+template <class Draw>
+hr::NodePtr drawn(const char* op, bool has_kernel, const Draw& draw) {
+  const hr::Place place = hr::default_place();
+  if (place.is_host() || (place.is_gpu() && has_kernel)) return hr::lazy_value(draw(place));
+  const auto on_host = [&](std::span<const hr::Value>) -> std::vector<hr::Value> {
+    return {draw(hr::host)};
+  };
+  if (place.is_gpu())
+    return hr::lazy_value(hr::run_on_host(op, hr::kNoKernel, place, {}, on_host)[0]);
+  return hr::lazy_value(hr::to_place(hr::Value(draw(hr::host)), place));
+}
+
 /// A function of (count, dtype, seed, stream).
 void bind_floats(nb::module_& m, const char* name,
-                 hr::Tensor (*draw)(int64_t, hr::Dtype, RandomKey)) {
+                 hr::Tensor (*draw)(int64_t, hr::Dtype, RandomKey, hr::Place)) {
   m.def(
       name,
       [name, draw](int64_t count, std::string_view dtype, uint64_t seed, uint32_t stream) {
-        return hr::lazy_value(draw(count, dtype_from(name, dtype), {seed, stream}));
+        return drawn(name, true, [&](hr::Place place) {
+          return draw(count, dtype_from(name, dtype), {seed, stream}, place);
+        });
       },
       "count"_a, "dtype"_a, "seed"_a, "stream"_a, Unlocked());
 }
@@ -39,20 +55,26 @@ void bind_random(nb::module_& m) {
       "random_integers",
       [](int64_t count, std::string_view dtype, uint64_t low, uint64_t range, uint64_t seed,
          uint32_t stream) {
-        return hr::lazy_value(hr::random_integers(count, dtype_from("random_integers", dtype), low,
-                                                  range, {seed, stream}));
+        return drawn("random_integers", true, [&](hr::Place place) {
+          return hr::random_integers(count, dtype_from("random_integers", dtype), low, range,
+                                     {seed, stream}, place);
+        });
       },
       "count"_a, "dtype"_a, "low"_a, "range"_a, "seed"_a, "stream"_a, Unlocked());
   m.def(
       "random_poisson",
       [](int64_t count, double mean, uint64_t seed, uint32_t stream) {
-        return hr::lazy_value(hr::random_poisson(count, mean, {seed, stream}));
+        return drawn("random_poisson", false, [&](hr::Place) {
+          return hr::random_poisson(count, mean, {seed, stream});
+        });
       },
       "count"_a, "mean"_a, "seed"_a, "stream"_a, Unlocked());
   m.def(
       "random_sample",
       [](int64_t rows, int64_t count, uint64_t seed, uint32_t stream) {
-        return hr::lazy_value(hr::random_sample(rows, count, {seed, stream}));
+        return drawn("random_sample", true, [&](hr::Place place) {
+          return hr::random_sample(rows, count, {seed, stream}, place);
+        });
       },
       "rows"_a, "count"_a, "seed"_a, "stream"_a, Unlocked());
   m.def(

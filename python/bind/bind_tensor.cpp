@@ -8,6 +8,7 @@
 #include "headrace/tensor/complex_parts.h"
 #include "headrace/tensor/cumulative_axis.h"
 #include "headrace/tensor/element_index.h"
+#include "headrace/tensor/iota.h"
 #include "headrace/tensor/slice_update.h"
 #include "headrace/tensor/sort_axis.h"
 
@@ -26,6 +27,12 @@ NodePtr slice_update(const NodePtr& array, const NodePtr& value,
 
 void bind_tensor(nb::module_& m) {
   m.def("broadcast_in_dim", &hr::broadcast_in_dim, "array"_a, "shape"_a, "axes"_a, Unlocked());
+  m.def(
+      "iota",
+      [](int64_t count, const std::optional<NodePtr>& near) {
+        return hr::iota(count, near.value_or(nullptr));
+      },
+      "count"_a, "near"_a.none(), Unlocked(), "The numbers below `count`, where `near` is.");
   m.def("concatenate", &hr::concatenate, "arrays"_a, "axis"_a, Unlocked());
   m.def("slice_update", &slice_update, "array"_a, "value"_a, "items"_a, Unlocked(),
         "`items` as of view.");

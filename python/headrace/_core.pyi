@@ -1129,6 +1129,9 @@ def concatenate(arrays: Sequence[Node], axis: int) -> Node: ...
 def slice_update(array: Node, value: Node, items: Sequence[tuple[int, int, int]]) -> Node:
     """`items` as of view."""
 
+def iota(count: int, near: Node | None) -> Node:
+    """The numbers below `count`, where `near` is."""
+
 def gather_elements(array: Node, indices: Sequence[Node]) -> Node: ...
 
 def scatter_elements(array: Node, indices: Sequence[Node], values: Node) -> Node: ...

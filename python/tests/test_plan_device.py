@@ -255,7 +255,7 @@ def test_what_has_no_kernel_falls_back_and_says_so(device, noise):
         assert hr.fallbacks() == ()  # it has all operators
         return
     assert spectrum.device == "cuda:0"
-    assert hr.fallbacks()[0][:2] == ("rfft", "no kernel for CUDA")
+    assert hr.fallbacks()[0][0] == "rfft"
     with hr.strict(), pytest.raises(hr.DeviceError, match=r"strict\(\) allows no fallback"):
         hr.eval(hr.fft.rfft(x))
 

@@ -8,6 +8,7 @@
 #include "headrace/algo/linalg/triangular.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 #include "headrace/memory/log/tag.h"
 
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <vector>
 
 namespace hr {
@@ -113,6 +115,16 @@ void solve_into(std::string_view op, const AnyMatrix& a, const MatrixView<double
 
 }  // namespace
 
+std::string why_no_solve_kernel(const Tensor& a, const Tensor& b) {
+  const Dtype wide = TypeId::kFloat64;
+  if (a.num_dimensions() != 2 || b.num_dimensions() != 2)
+    return "stacks of systems have no kernel for CUDA";
+  if (a.dtype() != wide || b.dtype() != wide) return "this dtype has no kernel for CUDA";
+  const bool fits = a.num_elements() > 0 && b.num_elements() > 0 &&
+                    a.shape()[0] <= cuda::kMostEquations && b.shape()[1] <= UINT16_MAX;
+  return fits ? "" : "systems of this size have no kernel for CUDA";
+}
+
 Tensor solve(const Tensor& a, const Tensor& b) {
   const MatrixStack left("solve", a), right("solve", b);
   check_square("solve", left);
@@ -120,6 +132,16 @@ Tensor solve(const Tensor& a, const Tensor& b) {
     throw_error<InvalidArgumentError>("solve", "the right side has another number of rows",
                                       {{"rows", right.rows()}, {"expected", left.rows()}});
   const ScopedTag tag("solve");
+  if constexpr (built_with_cuda)
+    if (a.place().is_gpu()) {
+      if (const std::string why = why_no_solve_kernel(a, b); !why.empty())
+        throw_error<UnsupportedError>("solve", why, {}, "move the values first: x.to('cpu')");
+      Buffer made = allocate_result(
+          checked_multiply("solve", num_elements(b.shape()), int64_t{sizeof(double)}), a.place());
+      if (const int64_t column = cuda::solve(a, b, made); column >= 0)
+        throw_error<InvalidArgumentError>("solve", "the matrix is singular", {{"column", column}});
+      return Tensor(TypeId::kFloat64, b.shape(), std::move(made));
+    }
   const Shape lead = broadcast("solve", left.lead, right.lead);
   const MatrixStack lefts = left.broadcast_to(lead), rights = right.broadcast_to(lead);
   const int64_t size = right.rows(), columns = right.columns(), count = num_elements(lead);

@@ -3,6 +3,8 @@
 #pragma once
 #include "headrace/data/tensor.h"
 
+#include <string>
+
 namespace hr {
 
 // Matrices or stacks of them, whose leading dimensions broadcast. Float64 inside; float32 for
@@ -13,6 +15,10 @@ namespace hr {
 /// X of A X = B; [..., n, columns]. Throws InvalidArgumentError, which names the column of the
 /// pivot, for a singular matrix and for sides that do not fit.
 HR_API Tensor solve(const Tensor& a, const Tensor& b);
+
+/// Why such a system has no kernel for CUDA; empty: it has one, which eliminates by columns and so
+/// rounds otherwise.
+HR_API std::string why_no_solve_kernel(const Tensor& a, const Tensor& b);
 
 /// Throws InvalidArgumentError, which names the column of the pivot, for a singular matrix.
 HR_API Tensor inv(const Tensor& a);

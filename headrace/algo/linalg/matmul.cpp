@@ -217,10 +217,10 @@ template void multiply(const AnyMatrix&, const AnyMatrix&, const MatrixView<doub
 template void multiply(const AnyMatrix&, const AnyMatrix&, const MatrixView<uint64_t>&, Update);
 
 std::string why_no_matmul_kernel(const Tensor& a, const Tensor& b, Dtype dtype) {
-  if (a.num_dimensions() != 2 || b.num_dimensions() != 2)
-    return "stacks of matrices have no kernel for CUDA";
   const bool floats = dtype.is_floating() && a.dtype().is_floating() && b.dtype().is_floating();
-  return floats ? "" : "this dtype has no kernel for CUDA";
+  const Dtype wide = TypeId::kInt64;
+  const bool integers = dtype == wide && a.dtype() == wide && b.dtype() == wide;
+  return floats || integers ? "" : "this dtype has no kernel for CUDA";
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b, Dtype dtype) {
@@ -236,12 +236,20 @@ Tensor matmul(const Tensor& a, const Tensor& b, Dtype dtype) {
         throw_error<UnsupportedError>("matmul", "no CUDA kernel takes these operands",
                                       {{"reason", why_no_matmul_kernel(a, b, dtype)}},
                                       "move the values first: x.to('cpu')");
-      const int64_t rows = a.shape()[0], columns = b.shape()[1];
-      Buffer made = allocate_result(
-          checked_multiply("matmul", checked_multiply("matmul", rows, columns), dtype.size_bytes()),
-          a.place());
-      if (rows > 0 && columns > 0) cuda::matmul(a, b, dtype, made);
-      return Tensor(dtype, {rows, columns}, std::move(made));
+      Shape shape = broadcast("matmul", left.lead, right.lead);
+      const MatrixStack lefts = left.broadcast_to(shape), rights = right.broadcast_to(shape);
+      std::vector<int64_t> begins;
+      const int64_t count = num_elements(shape);
+      for (const MatrixStack* stack : {&lefts, &rights})
+        for (int64_t place = 0; place < count; ++place)
+          begins.push_back(((*stack)[place].data - stack->x.data()) /
+                           stack->x.dtype().size_bytes());
+      shape.insert(shape.end(), {left.rows(), right.columns()});
+      const int64_t size = num_elements(shape);
+      Buffer made = allocate_result(checked_multiply("matmul", size, dtype.size_bytes()),
+                                    a.place());
+      if (size > 0) cuda::matmul(a, b, begins, dtype, made);
+      return Tensor(dtype, std::move(shape), std::move(made));
     }
   if (dtype == TypeId::kFloat64) return matmul_as<double>(a, b, dtype);
   if (dtype == TypeId::kFloat32) return matmul_as<float>(a, b, dtype);

@@ -5,6 +5,7 @@
 #include "headrace/algo/linalg/matmul.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace hr::cpu {
 
@@ -44,7 +45,9 @@ void multiply_vector(const MatrixView<const T>& a, const T* x, const MatrixView<
 
 namespace hr::cuda {
 
-/// `matmul` of two matrices of float32 or float64 on a device.
-void matmul(const Tensor& a, const Tensor& b, Dtype dtype, Buffer& out);
+/// `matmul` on a device, of float32 and float64 in any mixture, or of int64. `begins`: where the
+/// matrices of the left stack begin, in elements from its first, then those of the right one.
+void matmul(const Tensor& a, const Tensor& b, const std::vector<int64_t>& begins, Dtype dtype,
+            Buffer& out);
 
 }  // namespace hr::cuda

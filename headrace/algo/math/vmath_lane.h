@@ -16,10 +16,15 @@ namespace hr::cuda {
 template <class T>
 struct OneLane {
   using Bits = OneLane<uint64_t>;
+  static constexpr int kLanes = 1;
   T v;
 
   OneLane() = default;
   HR_INLINE explicit OneLane(T value) : v(value) {}
+
+  HR_INLINE static OneLane load(const T* from) { return OneLane(*from); }
+
+  HR_INLINE void store(T* to) const { *to = v; }
 };
 
 using LaneBits = OneLane<uint64_t>;
@@ -33,6 +38,9 @@ HR_INLINE LaneBits operator&(LaneBits a, LaneBits b) {
 }
 HR_INLINE LaneBits operator|(LaneBits a, LaneBits b) {
   return LaneBits(a.v | b.v);
+}
+HR_INLINE LaneBits operator^(LaneBits a, LaneBits b) {
+  return LaneBits(a.v ^ b.v);
 }
 
 template <int k>

@@ -2,6 +2,7 @@
 // Words to numbers, block by block in cache.
 #include "headrace/algo/math/vmath.h"
 #include "headrace/algo/random/random_kernels.h"
+#include "headrace/algo/random/random_math.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
@@ -14,8 +15,6 @@ namespace {
 
 constexpr int64_t kMorsel = int64_t{1} << 14;  // draws
 constexpr int64_t kTogether = 512;             // draws whose words lie in the first-level cache
-constexpr double kUnit53 = 0x1p-53;
-constexpr float kUnit24 = 0x1p-24F;
 
 /// `make(first, count)` for short runs of draws; runs begin at a multiple of kTogether.
 template <class Make>
@@ -24,16 +23,6 @@ void for_runs(int64_t count, const Make& make) {
     for (int64_t at = morsel.begin; at < morsel.end; at += kTogether)
       make(at, std::min(kTogether, morsel.end - at));
   });
-}
-
-/// In [0, 1).
-double unit(uint64_t word) {
-  return static_cast<double>(static_cast<int64_t>(word >> 11)) * kUnit53;
-}
-
-/// In (0, 1], for logarithms.
-double positive_unit(uint64_t word) {
-  return static_cast<double>(static_cast<int64_t>((word >> 11) + 1)) * kUnit53;
 }
 
 void normal_run(const uint64_t* words, double* out) {
@@ -74,20 +63,10 @@ void fill_floats(FloatDraw draw, RandomKey key, int64_t count, T* out) {
       for (int64_t i = 0; i < run; ++i) out[first + i] = static_cast<T>(made[i]);
     else if constexpr (std::is_same_v<T, float>)
       for (int64_t i = 0; i < run; ++i)
-        out[first + i] = static_cast<float>(static_cast<int32_t>(words[i] >> 40)) * kUnit24;
+        out[first + i] = unit_of_float(words[i]);
     else
       for (int64_t i = 0; i < run; ++i) out[first + i] = unit(words[i]);
   });
-}
-
-/// The upper 64 bits of `word` * `range`, which are uniform once the lower ones reach `bias`.
-uint64_t bounded(RandomKey key, int64_t place, uint64_t word, uint64_t range, uint64_t bias) {
-  __extension__ using Wide = unsigned __int128;
-  Wide product = Wide{word} * range;
-  for (uint32_t attempt = 1; static_cast<uint64_t>(product) < bias; ++attempt)
-    product =
-        Wide{philox_word(philox_block(key, static_cast<uint64_t>(place), attempt), 0)} * range;
-  return static_cast<uint64_t>(product >> 64);
 }
 
 /// ln(k!), by Stirling's series from 10 on: an error below 1e-14.

@@ -10,6 +10,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
@@ -688,6 +689,16 @@ class Lines {
 
 }  // namespace
 
+std::string why_no_axis_kernel(const Tensor& tensor, Aggregate reduction, int64_t axis,
+                               const ReduceOptions& options) {
+  if (options.skip_nan) return "skipping NaN along an axis has no kernel for CUDA";
+  if (reduction > Aggregate::kSem) return "this aggregate has no kernel for CUDA";
+  if (!tensor.dtype().is_number()) return "this dtype has no kernel for CUDA";
+  const int64_t length = tensor.shape()[static_cast<size_t>(
+      axis < 0 ? axis + tensor.num_dimensions() : axis)];
+  return length == 0 && is_extreme(reduction) ? "an empty axis" : "";
+}
+
 Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, ReduceOptions options,
                    bool keep_axis) {
   const int64_t dimensions = tensor.num_dimensions();
@@ -698,6 +709,20 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
   const size_t along = static_cast<size_t>(axis < 0 ? axis + dimensions : axis);
   const Reducer reducer(reduction, tensor.dtype(), options);
   const Dtype dtype = aggregate_dtype(reduction, tensor.dtype(), AggregateForm::kColumn);
+  if constexpr (built_with_cuda)
+    if (tensor.place().is_gpu()) {
+      if (const std::string why = why_no_axis_kernel(tensor, reduction, axis, options);
+          !why.empty())
+        throw_error<UnsupportedError>("reduce", why, {}, "move the values first: x.to('cpu')");
+      Shape shape = tensor.shape();
+      shape[along] = 1;
+      if (!keep_axis) shape.erase(shape.begin() + static_cast<int64_t>(along));
+      const int64_t count = num_elements(shape);
+      Buffer out = allocate_result(checked_multiply("reduce", count, dtype.size_bytes()),
+                                   tensor.place());
+      if (count > 0) cuda::reduce_axis(tensor, reduction, along, options, dtype, out);
+      return Tensor(dtype, std::move(shape), std::move(out));
+    }
   const Lines lines(tensor, along, reduction, options);
   Buffer buffer = Buffer::allocate(checked_multiply("reduce", lines.count(), dtype.size_bytes()));
   std::byte* out = buffer.mutable_data();

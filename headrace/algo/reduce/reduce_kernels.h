@@ -2,7 +2,9 @@
 // Kernels of reduce: blocks of at most 1024 values.
 #pragma once
 #include "headrace/algo/aggregate/aggregate.h"
+#include "headrace/algo/reduce/reduce.h"
 #include "headrace/base/dtype.h"
+#include "headrace/data/tensor.h"
 
 #include <cstdint>
 
@@ -36,3 +38,12 @@ void sum_powers(const float* values, int64_t count, double mean, double (&powers
 uint64_t fold_integers(Accumulator fold, Dtype dtype, const void* values, int64_t count);
 
 }  // namespace hr::cpu
+
+namespace hr::cuda {
+
+/// `reduce_axis` of an array that `why_no_axis_kernel` has nothing against, into `out`, which has
+/// room for one value of `dtype` a line; there are lines.
+void reduce_axis(const Tensor& from, Aggregate reduction, size_t along,
+                 const ReduceOptions& options, Dtype dtype, const Buffer& out);
+
+}  // namespace hr::cuda

@@ -115,6 +115,15 @@ bool has_no_dimension(const Value& value) {
   return std::holds_alternative<Scalar>(value) || (tensor && tensor->shape().empty());
 }
 
+// One element, or one that a view repeats: of it no more is copied.
+bool is_one_element(const Value& value) {
+  const auto* tensor = std::get_if<Tensor>(&value);
+  if (!tensor || tensor->num_elements() == 0) return false;
+  for (size_t d = 0; d < tensor->shape().size(); ++d)
+    if (tensor->shape()[d] > 1 && tensor->strides()[d] != 0) return false;
+  return true;
+}
+
 std::vector<Value> run_simulated(std::string_view op, const std::vector<Value>& inputs,
                                  const PlaceWork& work) {
   synchronize(stream_of(simulated));
@@ -157,6 +166,11 @@ Value to_place(const Value& value, Place place) {
       const Tensor bytes(TypeId::kUInt8, {tensor->buffer().size_bytes()}, tensor->buffer());
       return Tensor(tensor->dtype(), tensor->shape(), tensor->strides(),
                     to_place(bytes, place, stream).buffer(), tensor->byte_offset());
+    }
+    if (is_one_element(value)) {
+      const Tensor one(tensor->dtype(), {1}, tensor->buffer(), tensor->byte_offset());
+      return Tensor(tensor->dtype(), tensor->shape(), Shape(tensor->shape().size(), 0),
+                    to_place(one, place, stream).buffer(), 0);
     }
     return to_place(*tensor, place, stream);
   }
@@ -270,6 +284,10 @@ std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& li
     const Place own = place_of(input);
     if (has_no_dimension(input)) input = to_place(input, host);
     if (own == place || has_no_dimension(input) || value_bytes(input) == 0) continue;
+    if (own.is_host() && is_one_element(input)) {
+      input = to_place(input, place);
+      continue;
+    }
     throw_error<DeviceError>(op, "the inputs are in different places",
                              {{"place", place.name()}, {"other", own.name()}},
                              "bring them together with to()");

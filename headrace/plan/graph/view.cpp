@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/exchange/strided.h"
 #include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 
@@ -85,7 +86,15 @@ struct Reshape final : OperatorOf<Reshape> {
   int passes() const override { return 0; }
 
   Value execute(std::span<const Value> inputs) const override {
-    const Tensor tensor = contiguous(std::get<Tensor>(inputs[0]), "reshape");
+    Tensor tensor = std::get<Tensor>(inputs[0]);
+    if (!tensor.is_contiguous()) {
+      const auto copy = [](std::span<const Value> there) -> std::vector<Value> {
+        return {contiguous(std::get<Tensor>(there[0]), "reshape")};
+      };
+      const auto none = [](std::span<const Value>) { return std::string(); };
+      tensor = std::get<Tensor>(
+          dispatch_to_place(name(), none, {inputs.begin(), inputs.end()}, copy)[0]);
+    }
     if (tensor.num_elements() != num_elements(shape))
       throw_error<InvalidArgumentError>(
           "reshape", "the number of elements differs",

@@ -496,6 +496,12 @@ struct AxisReduction final : OperatorOf<AxisReduction> {
 
   std::string arguments() const override { return "axis=" + std::to_string(axis); }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value> inputs) const override {
+    return why_no_axis_kernel(tensor(inputs[0]), reduction, axis, options);
+  }
+
   Value execute(std::span<const Value> inputs) const override {
     return reduce_axis(tensor(inputs[0]), reduction, axis, options);
   }

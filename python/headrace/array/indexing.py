@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from headrace import _core
 from headrace.array.construct import asarray, selector
-from headrace.array.layout import broadcast_to, expand_dims, in_dim, iota, permute_dims
+from headrace.array.layout import (
+    broadcast_to,
+    expand_dims,
+    in_dim,
+    iota,
+    permute_dims,
+    placed_near,
+)
 from headrace.errors import InvalidArgumentError, OutOfBoundsError, TypeMismatchError
 from headrace.lazy.handle import Deferred, array_of, is_array, mark
 
@@ -39,13 +46,19 @@ def _index(key: Any) -> int:
         ) from None
 
 
+def _placed(array: Array, key: Any) -> Array:
+    """Positions or a mask as an array; what is of the host and not ours goes to the array."""
+    picked = selector(key)
+    return picked if isinstance(key, Deferred) else placed_near(picked, array)
+
+
 def _expanded(array: Array, key: Any) -> tuple[list[Any], bool]:
     """The items of a key, one for each axis, with new axes as None and arrays as ours.
 
     And whether an ellipsis over no axis parts indices, as one over some does.
     """
     keys = [
-        selector(each) if _is_array(each) or isinstance(each, bool) else each
+        _placed(array, each) if _is_array(each) or isinstance(each, bool) else each
         for each in (key if isinstance(key, tuple) else (key,))
     ]
     consumed = sum(
@@ -205,9 +218,9 @@ def get_item(array: Array, key: Any) -> Array:
     """See `Array.__getitem__`."""
     mark("getitem")
     if (isinstance(key, Deferred | list) or _is_array(key)) and array.ndim:
-        picked = selector(key)
+        picked = _placed(array, key)
         if picked.ndim == 1:
-            return _picked_rows(array, picked, key)
+            return _picked_rows(array, picked)
     keys, is_parted = _expanded(array, key)
     if not any(is_array(each) for each in keys):
         trimmed = _trimmed(array, keys) if keys and None not in keys else None
@@ -215,11 +228,8 @@ def get_item(array: Array, key: Any) -> Array:
     return _gathered(array, keys, is_parted)
 
 
-def _picked_rows(array: Array, picked: Array, key: Any) -> Array:
+def _picked_rows(array: Array, picked: Array) -> Array:
     """Rows by one mask or one array of positions."""
-    place = _core.place_ahead(array._node)
-    if place != "host" and not isinstance(key, Deferred):  # of the host, goes to the rows
-        picked = picked.to(place)
     if picked.dtype == "bool":
         size, rows = picked._node.shape[0], array._node.shape[0]
         if min(size, rows) >= 0 and size != rows:  # known, so it raises here
@@ -254,6 +264,7 @@ def _value(array: Array, value: Any) -> Array:
         import numpy as np
 
         given = asarray(np.asarray(value, dtype) if not hasattr(value, "dtype") else value)
+        given = placed_near(given, array)
     return given if str(given.dtype) == dtype else given.astype(dtype)
 
 
@@ -281,9 +292,9 @@ def set_item(array: Array, key: Any, value: Any) -> None:
         array._node = _masked(array, mask, given)._node
         return
     # Where each element of the key lies in the flat array.
-    places = _gathered(iota(array.size).reshape(array.shape), keys, is_parted)
+    places = _gathered(iota(array.size, array).reshape(array.shape), keys, is_parted)
     flat = array.reshape(-1)
-    fitted = _fitted(given, places.shape)
+    fitted = placed_near(_fitted(given, places.shape), array)
     mark("setitem")
     node = _core.scatter_elements(flat._node, [places.reshape(-1)._node], fitted.reshape(-1)._node)
     array._node = array_of(node).reshape(array.shape)._node

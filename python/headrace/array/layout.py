@@ -226,7 +226,8 @@ def repeat(array: Array, repeats: Any, axis: int | None = None) -> Array:
     import numpy as np
 
     counts = np.broadcast_to(np.asarray(repeats), (size,))
-    return array[(slice(None),) * along + (asarray(np.repeat(np.arange(size), counts)),)]
+    rows = placed_near(asarray(np.repeat(np.arange(size), counts)), array)
+    return array[(slice(None),) * along + (rows,)]
 
 
 def broadcast_shapes(*shapes: Shape) -> Shape:
@@ -251,10 +252,16 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
     return [broadcast_to(array, shape) for array in arrays]
 
 
-def iota(count: int) -> Array:
-    """The numbers 0, 1, ..., as int64, made when they are needed."""
-    one = array_of(_core.broadcast_in_dim(asarray(1)._node, [count], []))
-    return array_of(_core.cumulative_axis(False, one._node, 0, False)) - 1
+def iota(count: int, near: Array | None = None) -> Array:
+    """The numbers 0, 1, ..., as int64, made when they are needed, on the device of `near`."""
+    return array_of(_core.iota(count, None if near is None else near._node))
+
+
+def placed_near(value: Array, near: Array) -> Array:
+    """What a call makes on the host of its arguments, on the device of the array it goes with."""
+    place = _core.place_ahead(near._node)
+    is_there = place == "host" or _core.place_ahead(value._node) == place
+    return value if is_there else value.to(place)
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
@@ -276,7 +283,7 @@ def triangle(array: Array, k: int, *, lower: bool) -> Array:
     """Each matrix with zeros above, or below, diagonal `k`."""
     if array.ndim < 2:
         raise InvalidArgumentError(f"tril: expected a matrix: dimensions={array.ndim}")
-    rows = expand_dims(iota(array.shape[-2]), 1)
-    columns = iota(array.shape[-1])
+    rows = expand_dims(iota(array.shape[-2], array), 1)
+    columns = iota(array.shape[-1], array)
     kept = columns <= rows + k if lower else columns >= rows + k
     return array._elementwise("where", kept, array, False if array.dtype == "bool" else 0)

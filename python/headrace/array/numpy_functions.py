@@ -131,7 +131,10 @@ def _unique(
     *,
     equal_nan: bool = True,
 ) -> Any:
-    found = order.unique_all(asarray(ar), equal_nan)
+    x = asarray(ar)
+    if not (return_index or return_inverse or return_counts or complex_numbers.is_complex(x)):
+        return order.unique_values(x, equal_nan)
+    found = order.unique_all(x, equal_nan)
     asked = (True, return_index, return_inverse, return_counts)
     made = tuple(part for part, wanted in zip(found, asked, strict=True) if wanted)
     return made[0] if len(made) == 1 else made
@@ -208,7 +211,7 @@ def _corrcoef(x: Any, *, rowvar: bool = True) -> Array:
     made = _cov(x, rowvar=rowvar)
     if not made.ndim:
         return made / made
-    each = layout.iota(made.shape[0])
+    each = layout.iota(made.shape[0], made)
     spread = made[each, each]._elementwise("sqrt", made[each, each])
     made = made / layout.expand_dims(spread, 1) / spread
     return made.clip(-1.0, 1.0)

@@ -17,9 +17,10 @@ from headrace.array.layout import (
     expand_dims,
     iota,
     moveaxis,
+    placed_near,
 )
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.lazy.handle import array_of, mark
+from headrace.lazy.handle import Deferred, array_of, mark
 from headrace.lazy.numpy_fallback import through_numpy
 
 if TYPE_CHECKING:
@@ -89,6 +90,7 @@ def search_sorted(line: Any, values: Any, side: str = "left", sorter: Any = None
     v = asarray(values) if hasattr(values, "dtype") or not isinstance(values, int | float) else None
     word = common_dtype(x, v if v is not None else values)
     v = asarray(values) if v is None else v
+    v = v if isinstance(values, Deferred) else placed_near(v, x)
     x, v = (a if str(a.dtype) == word else a.astype(word) for a in (x, v))
     if sorter is not None:
         x = x[asarray(sorter)]
@@ -101,14 +103,14 @@ def take(array: Array, positions: Any, axis: int | None = None) -> Array:
     if axis is None:
         array, axis = array.reshape(-1), 0
     along = axis_number("take", axis, array.ndim)
-    picked = asarray(positions)
+    picked = placed_near(asarray(positions), array)
     picked = picked.astype("int64") if picked.dtype == "bool" else picked
     return array[(slice(None),) * along + (picked,)]
 
 
 def take_along_axis(array: Array, positions: Any, axis: int | None = -1) -> Array:
     """For each line along an axis the elements at its own positions."""
-    picked = asarray(positions)
+    picked = placed_near(asarray(positions), array)
     if axis is None:
         array, axis, picked = array.reshape(-1), 0, picked.reshape(-1)
     along = axis_number("take_along_axis", axis, array.ndim)
@@ -120,7 +122,7 @@ def take_along_axis(array: Array, positions: Any, axis: int | None = -1) -> Arra
     keys: list[Any] = []
     for d, size in enumerate(array.shape):
         others = tuple(k for k in range(array.ndim) if k != d)
-        keys.append(picked if d == along else expand_dims(iota(size), others))
+        keys.append(picked if d == along else expand_dims(iota(size, array), others))
     return array[tuple(keys)]
 
 
@@ -136,12 +138,17 @@ def _runs(array: Array, equal_nan: bool) -> tuple[Array, Array, Array, Array]:
     flat = array.reshape(-1)
     order = argsort(flat, 0)
     line = flat[order]
+    mask = _begins(line, equal_nan)
+    return line, order, true_positions(mask)[0], mask
+
+
+def _begins(line: Array, equal_nan: bool) -> Array:
+    """Where the elements of an ordered line differ from those before."""
     begins = line[1:] != line[:-1]
     if equal_nan and line.dtype.kind == "f":  # they come last
         begins = begins & (line[:-1] == line[:-1])
-    first = asarray([True] if flat.size else [], "bool")
-    mask = concatenate([first, begins])
-    return line, order, true_positions(mask)[0], mask
+    first = placed_near(asarray([True] if line.size else [], "bool"), line)
+    return concatenate([first, begins])
 
 
 def unique_all(array: Array, equal_nan: bool = False) -> UniqueAll:
@@ -156,21 +163,28 @@ def unique_all(array: Array, equal_nan: bool = False) -> UniqueAll:
     groups = asarray(mask.astype("int64"))
     number = array_of(_core.cumulative_axis(False, groups._node, 0, False)) - 1
     inverse = array_of(_core.scatter_elements(number._node, [order._node], number._node))
-    ends = concatenate([begins[1:], asarray([array.size] if array.size else [], "int64")])
+    end = placed_near(asarray([array.size] if array.size else [], "int64"), array)
+    ends = concatenate([begins[1:], end])
     return UniqueAll(line[begins], order[begins], inverse.reshape(array.shape), ends - begins)
 
 
-def unique_values(array: Array) -> Array:
-    """The values that occur, in order."""
+def unique_values(array: Array, equal_nan: bool = False) -> Array:
+    """The values that occur, in order, each NaN for itself unless they are equal."""
     if is_complex(array):
-        return unique_all(array).values
-    line, _, begins, _ = _runs(array, equal_nan=False)
+        return unique_all(array, equal_nan).values
+    if array.dtype.kind in "biu":  # the positions of equal ones do not matter
+        line = sort(array, None)
+        begins = true_positions(_begins(line, equal_nan=False))[0]
+    else:
+        line, _, begins, _ = _runs(array, equal_nan)
     return line[begins]
 
 
 def isin(values: Any, among: Any, invert: bool = False) -> Array:
     """For each element whether it is one of those of another array."""
-    x, others = asarray(values), asarray(among).reshape(-1)
+    x = asarray(values)
+    others = among if isinstance(among, Deferred) else placed_near(asarray(among), x)
+    others = asarray(others).reshape(-1)
     word = common_dtype(x, others)
     if word.startswith("complex"):
         import numpy as np

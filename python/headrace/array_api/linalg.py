@@ -201,7 +201,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Array:
     rows, columns = x.shape[-2:]
     first, begin = max(-offset, 0), max(offset, 0)
     count = max(min(rows - first, columns - begin), 0)
-    place = layout.iota(count)
+    place = layout.iota(count, x)
     return x[..., place + first, place + begin]
 
 
@@ -321,7 +321,7 @@ def matrix_power(x: Any, n: int, /) -> Array:
         n >>= 1
         square = matmul(square, square) if n else square
     if made is None:
-        identity = layout.iota(x.shape[-1])
+        identity = layout.iota(x.shape[-1], x)
         ones = (layout.expand_dims(identity, 1) == identity).astype(str(x.dtype))
         return layout.broadcast_to(ones, x.shape)
     return made

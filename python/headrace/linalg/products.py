@@ -249,13 +249,18 @@ def _order(subscripts: str, arrays: list[Array]) -> list[tuple[int, ...]]:
 
     Each result stands behind the operands that are left.
     """
-    import numpy as np
-
     if len(arrays) < 3:
         return [tuple(range(len(arrays)))]
-    shapes = [np.broadcast_to(np.empty(()), x.shape) for x in arrays]
-    way = "optimal" if len(arrays) <= 5 else "greedy"
-    return list(np.einsum_path(subscripts, *shapes, optimize=(way, sys.maxsize))[0][1:])
+    return _order_of_shapes(subscripts, tuple(x.shape for x in arrays))
+
+
+@functools.lru_cache(256)
+def _order_of_shapes(subscripts: str, shapes: tuple[tuple[int, ...], ...]) -> list[tuple[int, ...]]:
+    import numpy as np
+
+    views = [np.broadcast_to(np.empty(()), shape) for shape in shapes]
+    way = "optimal" if len(shapes) <= 5 else "greedy"
+    return list(np.einsum_path(subscripts, *views, optimize=(way, sys.maxsize))[0][1:])
 
 
 def _contracted(operands: list[tuple[Array, str]], kept: set[str]) -> tuple[Array, str]:

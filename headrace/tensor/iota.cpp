@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The node of numbers in order.
+#include "headrace/tensor/iota.h"
+
+#include "headrace/base/checked.h"
+#include "headrace/base/error.h"
+#include "headrace/data/copy_strided.h"
+#include "headrace/data/device.h"
+#include "headrace/exec/workers.h"
+#include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/placement.h"
+#include "headrace/tensor/iota_kernels.h"
+#include "headrace/tensor/tensor_of.h"
+
+namespace hr {
+
+namespace {
+
+struct Iota final : OperatorOf<Iota> {
+  int64_t count = 0;
+
+  std::string_view name() const override { return "arange"; }
+
+  std::string arguments() const override { return std::to_string(count); }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    Buffer buffer = allocate_at(place_of(inputs[0]), checked_multiply(name(), count, 8));
+    if constexpr (built_with_cuda)
+      if (place_of(inputs[0]).is_gpu()) {
+        if (count > 0) cuda::write_iota(count, buffer);
+        return Tensor(TypeId::kInt64, {count}, std::move(buffer));
+      }
+    int64_t* const out = count > 0 ? buffer.mutable_as<int64_t>() : nullptr;
+    parallel_morsels(count, [&](Morsel morsel) {
+      for (int64_t i = morsel.begin; i < morsel.end; ++i) out[i] = i;
+    });
+    return Tensor(TypeId::kInt64, {count}, std::move(buffer));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.count); }
+};
+
+}  // namespace
+
+NodePtr iota(int64_t count, const NodePtr& near) {
+  if (count < 0)
+    throw_error<InvalidArgumentError>("arange", "a negative count", {{"count", count}},
+                                      "use 0 or more");
+  const Place place = !near              ? default_place()
+                      : near->is_ready() ? place_of(near->value())
+                                         : near->fields().place;
+  // Work runs where its inputs are.
+  const Tensor mark(TypeId::kInt64, {1}, scalar_tensor(int64_t{0}).buffer());
+  NodePtr made = apply_operator(Iota::make(count), array_signature(TypeId::kInt64, {count}),
+                                {lazy_value(to_place(Value(mark), place))});
+  made->fields().place = place;
+  return made;
+}
+
+}  // namespace hr
