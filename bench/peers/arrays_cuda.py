@@ -72,7 +72,7 @@ def there(work: Any) -> Any:
 
 
 def taken(x: Any) -> Any:
-    """CuPy values as ours, in memory that nobody writes."""
+    """CuPy values as ours, in memory without a writer."""
     return done(hr.asarray(x) * x.dtype.type(1))
 
 

@@ -18,9 +18,9 @@ std::vector<CopyAxis> copy_axes(const Tensor& from, const Shape& out_strides) {
   std::vector<CopyAxis> axes;
   for (size_t d = 0; d < out_strides.size(); ++d)
     if (from.shape()[d] != 1) axes.push_back({from.shape()[d], from.strides()[d], out_strides[d]});
-  std::stable_sort(
-      axes.begin(), axes.end(),
-      [](const CopyAxis& a, const CopyAxis& b) { return std::abs(a.out) > std::abs(b.out); });
+  std::stable_sort(axes.begin(), axes.end(), [](const CopyAxis& a, const CopyAxis& b) {
+    return std::abs(a.out) > std::abs(b.out);
+  });
   std::vector<CopyAxis> merged;
   for (const CopyAxis& axis : axes) {
     if (!merged.empty() && merged.back().in == axis.in * axis.size &&

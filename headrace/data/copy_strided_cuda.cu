@@ -64,8 +64,9 @@ __global__ void rows_kernel(const T* __restrict__ in, T* __restrict__ out,
 /// A tile of 32 x 32: read along `column`, where the source lies closest, written along `row`.
 template <class T>
 __global__ void __launch_bounds__(kThreads)
-    tiles_kernel(const T* __restrict__ in, T* __restrict__ out, const __grid_constant__ Layout outer,
-                 CopyAxis row, CopyAxis column, int64_t bands, int64_t bars, int64_t tiles) {
+    tiles_kernel(const T* __restrict__ in, T* __restrict__ out,
+                 const __grid_constant__ Layout outer, CopyAxis row, CopyAxis column, int64_t bands,
+                 int64_t bars, int64_t tiles) {
   __shared__ T tile[kTile][kTile + 1];
   const int x = static_cast<int>(threadIdx.x) % kTile, y = static_cast<int>(threadIdx.x) / kTile;
   constexpr int kRows = kThreads / kTile;
@@ -76,8 +77,7 @@ __global__ void __launch_bounds__(kThreads)
     __syncthreads();
     for (int k = y; k < kTile; k += kRows)
       if (first_row + k < row.size && first_column + x < column.size)
-        tile[k][x] =
-            in[start.in + (first_row + k) * row.in + (first_column + x) * column.in];
+        tile[k][x] = in[start.in + (first_row + k) * row.in + (first_column + x) * column.in];
     __syncthreads();
     for (int k = y; k < kTile; k += kRows)
       if (first_column + k < column.size && first_row + x < row.size)

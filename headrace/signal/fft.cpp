@@ -35,7 +35,8 @@ bool is_length_for_cuda(int64_t n, int64_t most) {
   return n >= 8 && n <= most && std::has_single_bit(static_cast<uint64_t>(n));
 }
 
-constexpr const char* kNoLength = "this length has no kernel for CUDA: powers of two from 8 on have";
+constexpr const char* kNoLength =
+    "this length has no kernel for CUDA: powers of two from 8 on have";
 
 double scale_of(FftNorm norm, bool inverse, int64_t n) {
   if (norm == FftNorm::kOrtho) return 1 / std::sqrt(static_cast<double>(n));
@@ -136,8 +137,7 @@ Tensor transform_axes_there(const Tensor& x, const std::vector<bool>& chosen, bo
   const Shape& shape = x.shape();
   const size_t last = shape.size() - 1;
   const int64_t elements = num_elements(shape);
-  Buffer out =
-      allocate_at(x.place(), checked_multiply("fftn", elements, dtype.size_bytes()));
+  Buffer out = allocate_at(x.place(), checked_multiply("fftn", elements, dtype.size_bytes()));
   if (elements == 0) return Tensor(dtype, shape, std::move(out));
   const Tensor source = contiguous(x, "fftn");
   bool is_made = chosen[last];
@@ -148,9 +148,8 @@ Tensor transform_axes_there(const Tensor& x, const std::vector<bool>& chosen, bo
   for (size_t axis = last; axis-- > 0;) {
     if (!chosen[axis]) continue;
     if constexpr (built_with_cuda)
-      cuda::fft_columns(
-          {shape, axis, shape[last], inverse, scale_of(norm, inverse, shape[axis])},
-          is_made ? nullptr : &source, in_float, out);
+      cuda::fft_columns({shape, axis, shape[last], inverse, scale_of(norm, inverse, shape[axis])},
+                        is_made ? nullptr : &source, in_float, out);
     is_made = true;
   }
   return Tensor(dtype, shape, std::move(out));

@@ -31,9 +31,9 @@ struct LinesJob {
   TypeId dtype;
   std::byte* out;
   int n;
-  int together;    // lines of a block of threads
+  int together;  // lines of a block of threads
   int64_t lines;
-  int64_t inner;   // lines of a row
+  int64_t inner;  // lines of a row
   Lines from;
   Lines to;
   int64_t length;  // what lies behind it in a row of the source is zero
@@ -41,7 +41,7 @@ struct LinesJob {
   int64_t mirror;  // the source has the first half of so many numbers; 0: all of them
   int64_t turn;    // result e of line c is multiplied by exp(-2 pi i e c / turn); 0: it is not
   double scale;
-  bool backward_in;   // planes exchanged, which turns the transform round
+  bool backward_in;  // planes exchanged, which turns the transform round
   bool backward_out;
   bool real_out;
 };
@@ -126,8 +126,8 @@ __device__ void store(const LinesJob& job, int64_t o, int64_t c, int64_t e, Comp
 extern __shared__ __align__(16) unsigned char fft_shared[];
 
 template <class T>
-__global__ void __launch_bounds__(kMostThreads) lines_kernel(const __grid_constant__ LinesJob job,
-                             const Complex<T>* __restrict__ roots) {
+__global__ void __launch_bounds__(kMostThreads)
+    lines_kernel(const __grid_constant__ LinesJob job, const Complex<T>* __restrict__ roots) {
   const int thread = static_cast<int>(threadIdx.x);
   const int threads_of_line = job.n / kFftOwn;
   // Neighbouring threads read what lies side by side: columns, or the elements of a row.
@@ -179,9 +179,23 @@ void transform_rows(DeviceCall& call, const FftJob& job, const Tensor& x, const 
       job.transform == Transform::kInverse || job.transform == Transform::kRealInverse;
   const bool real_out = job.transform == Transform::kRealInverse;
   const int64_t terms = job.transform == Transform::kRealForward ? n / 2 + 1 : n;
-  LinesJob lines{x.data(),  x.dtype().id(),  call.writes(out), static_cast<int>(n), 1, job.rows, 1,
-                 {length, 1, 0}, {job.pitch, 1, 0}, std::min(length, n), terms,
-                 real_out ? n : 0, 0, job.scale, inverse, inverse, real_out};
+  LinesJob lines{x.data(),
+                 x.dtype().id(),
+                 call.writes(out),
+                 static_cast<int>(n),
+                 1,
+                 job.rows,
+                 1,
+                 {length, 1, 0},
+                 {job.pitch, 1, 0},
+                 std::min(length, n),
+                 terms,
+                 real_out ? n : 0,
+                 0,
+                 job.scale,
+                 inverse,
+                 inverse,
+                 real_out};
   if (real_out) lines.length = std::min(length, n / 2 + 1);
   if (n <= kMostFftLine) return run<T>(call, lines);
   const int64_t n1 = first_factor(n), n2 = n / n1;

@@ -96,7 +96,7 @@ HR_BUTTERFLY void butterfly(Complex<T>* a, const S* cosines, const S* sines) {
     a[7] = {(a[7].im - a[7].re) * half_root, -((a[7].re + a[7].im) * half_root)};
     const Complex<T> even[4] = {a[0], a[2], a[4], a[6]};
     const Complex<T> odd[4] = {a[1], a[3], a[5], a[7]};
-HR_UNROLL(4)
+    HR_UNROLL(4)
     for (int k = 0; k < 4; ++k) {
       a[k] = even[k] + odd[k];
       a[k + 4] = even[k] - odd[k];
@@ -107,7 +107,7 @@ HR_UNROLL(4)
     Complex<T> sum[half];
     Complex<T> difference[half];
     Complex<T> total = a[0];
-HR_UNROLL(16)
+    HR_UNROLL(16)
     for (int j = 0; j < half; ++j) {
       sum[j] = a[j + 1] + a[R - 1 - j];
       difference[j] = a[j + 1] - a[R - 1 - j];
@@ -115,11 +115,11 @@ HR_UNROLL(16)
     }
     const Complex<T> first = a[0];
     a[0] = total;
-HR_UNROLL(16)
+    HR_UNROLL(16)
     for (int k = 1; k <= half; ++k) {
       Complex<T> even = {first.re + sum[0].re * cosines[k], first.im + sum[0].im * cosines[k]};
       Complex<T> odd = {difference[0].re * sines[k], difference[0].im * sines[k]};
-HR_UNROLL(16)
+      HR_UNROLL(16)
       for (int j = 1; j < half; ++j) {
         const int turns = (j + 1) * k % R;
         even = {even.re + sum[j].re * cosines[turns], even.im + sum[j].im * cosines[turns]};

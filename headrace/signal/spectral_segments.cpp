@@ -46,8 +46,8 @@ void check_spectral_segments(const SpectralSegments& options, Dtype dtype, int64
 
 std::string why_no_segments_kernel(const SpectralSegments& options) {
   constexpr int64_t kMost = 4096;
-  const bool fits = options.n >= 8 && options.n <= kMost &&
-                    std::has_single_bit(static_cast<uint64_t>(options.n));
+  const bool fits =
+      options.n >= 8 && options.n <= kMost && std::has_single_bit(static_cast<uint64_t>(options.n));
   if (!fits) return "this length has no kernel for CUDA: powers of two from 8 to 4096 have";
   return options.detrend == Detrend::kLinear ? "linear trends have no kernel for CUDA" : "";
 }
@@ -81,8 +81,7 @@ Tensor spectral_segments(const Tensor& x, const Tensor* y, const Tensor& window,
                           ? (is_single ? TypeId::kFloat32 : TypeId::kFloat64)
                           : (is_single ? TypeId::kComplex64 : TypeId::kComplex128);
   const int64_t elements = num_elements(shape);
-  Buffer out =
-      allocate_at(x.place(), checked_multiply(kOp, elements, dtype.size_bytes()));
+  Buffer out = allocate_at(x.place(), checked_multiply(kOp, elements, dtype.size_bytes()));
   if constexpr (built_with_cuda)
     if (x.place().is_gpu()) {
       if (const std::string why = why_no_segments_kernel(options); !why.empty())

@@ -20,7 +20,7 @@ struct SegmentsJob {
   const T* y;  // or null
   const T* window;
   T* out;
-  T* sums;       // of a mean, by part
+  T* sums;  // of a mean, by part
   int64_t rows;
   int64_t size;  // samples of a row
   int64_t other_size;
@@ -104,9 +104,8 @@ __device__ Complex<T> result_of(const SegmentsJob<T>& job, Complex<T> x, Complex
 extern __shared__ __align__(16) unsigned char segments_shared[];
 
 template <class T, bool kCross, bool kMean>
-__global__ void __launch_bounds__(512)
-    segments_kernel(const __grid_constant__ SegmentsJob<T> job,
-                    const Complex<T>* __restrict__ roots) {
+__global__ void __launch_bounds__(512) segments_kernel(const __grid_constant__ SegmentsJob<T> job,
+                                                       const Complex<T>* __restrict__ roots) {
   const int threads = job.n / kFftOwn;
   const int own = static_cast<int>(threadIdx.x) / threads;
   const int j = static_cast<int>(threadIdx.x) % threads;

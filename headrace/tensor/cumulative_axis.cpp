@@ -52,8 +52,8 @@ struct CumulativeAxis final : OperatorOf<CumulativeAxis> {
       const auto how = running == Running::kSum ? Aggregate::kSum : Aggregate::kProduct;
       return as_tensor(cumulative(how, as_column(contiguous(from, name()))));
     }
-    Buffer buffer = allocate_at(from.place(), checked_multiply(name(), num_elements(shape),
-                                                               from.dtype().size_bytes()));
+    Buffer buffer = allocate_at(
+        from.place(), checked_multiply(name(), num_elements(shape), from.dtype().size_bytes()));
     if constexpr (built_with_cuda)
       if (from.place().is_gpu() && buffer.size_bytes() > 0) {
         cuda::run_along(running, from, along, initial, buffer);

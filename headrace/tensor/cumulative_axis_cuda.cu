@@ -76,10 +76,10 @@ void run_along(Running running, const Tensor& from, size_t axis, bool initial, c
     count *= shape[d];
   }
   visit_real(from.dtype(), [&]<class T>(std::type_identity<T>) {
-    run_kernel<T><<<blocks_of(count, kThreads), kThreads, 0,
-                    static_cast<cudaStream_t>(call.stream())>>>(
-        from.as<T>(), call.writes_as<T>(out), lines, count, from.shape()[axis],
-        from.strides()[axis], strides[axis], running == Running::kProduct, initial);
+    run_kernel<T>
+        <<<blocks_of(count, kThreads), kThreads, 0, static_cast<cudaStream_t>(call.stream())>>>(
+            from.as<T>(), call.writes_as<T>(out), lines, count, from.shape()[axis],
+            from.strides()[axis], strides[axis], running == Running::kProduct, initial);
   });
   call.finish(cudaGetLastError());
 }

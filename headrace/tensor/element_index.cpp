@@ -74,8 +74,8 @@ struct GatherElements final : OperatorOf<GatherElements> {
     Shape shape = indices[0].shape();
     shape.insert(shape.end(), from.shape().begin() + static_cast<int64_t>(axes),
                  from.shape().end());
-    Buffer buffer = allocate_at(from.place(), checked_multiply("getitem", num_elements(shape),
-                                                               from.dtype().size_bytes()));
+    Buffer buffer = allocate_at(
+        from.place(), checked_multiply("getitem", num_elements(shape), from.dtype().size_bytes()));
     if constexpr (built_with_cuda)
       if (from.place().is_gpu() && buffer.size_bytes() > 0) {
         check_positions("getitem", from, cuda::gather_elements(from, indices, buffer));
@@ -107,12 +107,11 @@ struct ScatterElements final : OperatorOf<ScatterElements> {
     const Shape strides = row_major(from.shape());
     if constexpr (built_with_cuda)
       if (from.place().is_gpu() && values.num_elements() > 0) {
-        Buffer buffer =
-            allocate_at(from.place(), from.num_elements() * from.dtype().size_bytes());
+        Buffer buffer = allocate_at(from.place(), from.num_elements() * from.dtype().size_bytes());
         copy_strided(name(), from, buffer, 0, strides);
-        check_positions("setitem", from,
-                        cuda::scatter_elements(values, tensors_of(inputs.subspan(2)), from.shape(),
-                                               buffer));
+        check_positions(
+            "setitem", from,
+            cuda::scatter_elements(values, tensors_of(inputs.subspan(2)), from.shape(), buffer));
         return Tensor(from.dtype(), from.shape(), std::move(buffer));
       }
     const Offsets at("setitem", from, strides, tensors_of(inputs.subspan(2)));

@@ -96,8 +96,8 @@ __global__ void last_kernel(const __grid_constant__ Indices indices, int64_t row
 }
 
 template <class T>
-__global__ void scatter_kernel(const T* __restrict__ values, const __grid_constant__ Indices indices,
-                               int64_t row, int64_t count,
+__global__ void scatter_kernel(const T* __restrict__ values,
+                               const __grid_constant__ Indices indices, int64_t row, int64_t count,
                                const unsigned long long* __restrict__ last, T* __restrict__ out,
                                unsigned long long* bad) {
   const int64_t step = int64_t{gridDim.x} * kThreads;
@@ -206,9 +206,10 @@ BadPosition scatter_elements(const Tensor& values, const std::vector<Tensor>& in
   if (rows > 0 && row > 0) {
     last_kernel<<<blocks_of(rows, kThreads), kThreads, 0, stream>>>(at, row, rows, lasts, bad);
     visit_width(values.dtype().size_bytes(), [&]<class T>(std::type_identity<T>) {
-      scatter_kernel<T><<<blocks_in_turn(rows * row, kThreads, values.place().index, 64), kThreads,
-                          0, stream>>>(reinterpret_cast<const T*>(values.data()), at, row,
-                                       rows * row, lasts, call.writes_as<T>(out), bad);
+      scatter_kernel<T>
+          <<<blocks_in_turn(rows * row, kThreads, values.place().index, 64), kThreads, 0, stream>>>(
+              reinterpret_cast<const T*>(values.data()), at, row, rows * row, lasts,
+              call.writes_as<T>(out), bad);
     });
   }
   call.finish(cudaGetLastError());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear algebra over plan nodes: products are lazy, factorizations run at the call, whose line is
-// then the one that an error belongs to. On a device products have kernels, and factorizations run
-// on the host between two copies.
+// then the one that an error belongs to. On a device products and `solve` have kernels, and other
+// factorizations run on the host between two copies.
 #pragma once
 #include "headrace/data/tensor.h"
 #include "headrace/plan/graph/node.h"

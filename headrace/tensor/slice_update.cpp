@@ -33,8 +33,7 @@ struct Concatenate final : OperatorOf<Concatenate> {
     Place place = host;
     for (const Value& input : inputs)
       if (const Tensor part = tensor_of(input); part.num_elements() > 0) place = part.place();
-    Buffer buffer =
-        allocate_at(place, checked_multiply("concatenate", num_elements(shape), width));
+    Buffer buffer = allocate_at(place, checked_multiply("concatenate", num_elements(shape), width));
     const Shape strides = row_major(shape);
     int64_t offset = 0;
     for (const Value& input : inputs) {

@@ -59,7 +59,8 @@ struct SortAxis final : OperatorOf<SortAxis> {
                         sort_rows({line}, {{descending, descending}}, {line})[0].values_buffer());
         }
         const Tensor lines = contiguous(from, name());
-        Buffer made = allocate_result(from.num_elements() * from.dtype().size_bytes(), from.place());
+        Buffer made =
+            allocate_result(from.num_elements() * from.dtype().size_bytes(), from.place());
         cuda::sort_lines(lines, lines_of(from), length_of(from), descending, made);
         return Tensor(from.dtype(), from.shape(), std::move(made));
       }
@@ -104,7 +105,8 @@ struct ArgsortAxis final : OperatorOf<ArgsortAxis> {
       const Tensor order = argsort({line_of(from)}, {{descending, descending}});
       return Tensor(TypeId::kInt64, from.shape(), order.buffer(), order.byte_offset());
     }
-    Buffer made = allocate_result(checked_multiply("argsort", from.num_elements(), 8), from.place());
+    Buffer made =
+        allocate_result(checked_multiply("argsort", from.num_elements(), 8), from.place());
     if constexpr (built_with_cuda) cuda::argsort_lines(from, lines, length, descending, made);
     return Tensor(TypeId::kInt64, from.shape(), std::move(made));
   }
@@ -122,8 +124,8 @@ struct SearchSorted final : OperatorOf<SearchSorted> {
   Value execute(std::span<const Value> inputs) const override {
     const Tensor line = contiguous(tensor_of(inputs[0]), "searchsorted");
     const Tensor values = contiguous(tensor_of(inputs[1]), "searchsorted");
-    Buffer buffer = allocate_at(values.place(),
-                                checked_multiply("searchsorted", values.num_elements(), 8));
+    Buffer buffer =
+        allocate_at(values.place(), checked_multiply("searchsorted", values.num_elements(), 8));
     if constexpr (built_with_cuda)
       if (values.place().is_gpu() && buffer.size_bytes() > 0) {
         cuda::search_line(line, values, right, buffer);

@@ -162,11 +162,14 @@ void sort_long(DeviceCall& call, const Tensor& from, int64_t lines, int64_t leng
   const auto stream = static_cast<cudaStream_t>(call.stream());
   const Buffer words[2] = {call.scratch(8 * count), call.scratch(8 * count)};
   const Buffer numbers[2] = {call.scratch(4 * count), call.scratch(4 * count)};
-  uint64_t* const word[2] = {call.writes_as<uint64_t>(words[0]), call.writes_as<uint64_t>(words[1])};
-  uint32_t* number[2] = {call.writes_as<uint32_t>(numbers[0]), call.writes_as<uint32_t>(numbers[1])};
+  uint64_t* const word[2] = {call.writes_as<uint64_t>(words[0]),
+                             call.writes_as<uint64_t>(words[1])};
+  uint32_t* number[2] = {call.writes_as<uint32_t>(numbers[0]),
+                         call.writes_as<uint32_t>(numbers[1])};
   const unsigned blocks = blocks_of(count, kThreads);
   words_kernel<<<blocks, kThreads, 0, stream>>>(from.data(), count, how, word[0], number[0]);
-  int at = radix_sort(call, word, number, count, 0, 8 * static_cast<int>(from.dtype().size_bytes()));
+  int at =
+      radix_sort(call, word, number, count, 0, 8 * static_cast<int>(from.dtype().size_bytes()));
   if (lines > 1) {
     uint32_t* const line[2] = {reinterpret_cast<uint32_t*>(word[0]),
                                reinterpret_cast<uint32_t*>(word[1])};

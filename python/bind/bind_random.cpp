@@ -19,10 +19,11 @@ hr::Dtype dtype_from(const char* op, std::string_view name) {
                                          "use float64, float32 or int64, then astype()");
 }
 
-/// What `draw` makes at a place, where new values go; without a kernel on the host first.
+/// What `draw` makes on the host, or if `there` where new values go; without a kernel on the host
+/// first.
 template <class Draw>
-hr::NodePtr drawn(const char* op, bool has_kernel, const Draw& draw) {
-  const hr::Place place = hr::default_place();
+hr::NodePtr drawn(const char* op, bool has_kernel, bool there, const Draw& draw) {
+  const hr::Place place = there ? hr::default_place() : hr::host;
   if (place.is_host() || (place.is_gpu() && has_kernel)) return hr::lazy_value(draw(place));
   const auto on_host = [&](std::span<const hr::Value>) -> std::vector<hr::Value> {
     return {draw(hr::host)};
@@ -37,12 +38,13 @@ void bind_floats(nb::module_& m, const char* name,
                  hr::Tensor (*draw)(int64_t, hr::Dtype, RandomKey, hr::Place)) {
   m.def(
       name,
-      [name, draw](int64_t count, std::string_view dtype, uint64_t seed, uint32_t stream) {
-        return drawn(name, true, [&](hr::Place place) {
+      [name, draw](int64_t count, std::string_view dtype, uint64_t seed, uint32_t stream,
+                   bool there) {
+        return drawn(name, true, there, [&](hr::Place place) {
           return draw(count, dtype_from(name, dtype), {seed, stream}, place);
         });
       },
-      "count"_a, "dtype"_a, "seed"_a, "stream"_a, Unlocked());
+      "count"_a, "dtype"_a, "seed"_a, "stream"_a, "there"_a = false, Unlocked());
 }
 
 }  // namespace
@@ -54,29 +56,29 @@ void bind_random(nb::module_& m) {
   m.def(
       "random_integers",
       [](int64_t count, std::string_view dtype, uint64_t low, uint64_t range, uint64_t seed,
-         uint32_t stream) {
-        return drawn("random_integers", true, [&](hr::Place place) {
+         uint32_t stream, bool there) {
+        return drawn("random_integers", true, there, [&](hr::Place place) {
           return hr::random_integers(count, dtype_from("random_integers", dtype), low, range,
                                      {seed, stream}, place);
         });
       },
-      "count"_a, "dtype"_a, "low"_a, "range"_a, "seed"_a, "stream"_a, Unlocked());
+      "count"_a, "dtype"_a, "low"_a, "range"_a, "seed"_a, "stream"_a, "there"_a = false,
+      Unlocked());
   m.def(
       "random_poisson",
-      [](int64_t count, double mean, uint64_t seed, uint32_t stream) {
-        return drawn("random_poisson", false, [&](hr::Place) {
-          return hr::random_poisson(count, mean, {seed, stream});
-        });
+      [](int64_t count, double mean, uint64_t seed, uint32_t stream, bool there) {
+        return drawn("random_poisson", false, there,
+                     [&](hr::Place) { return hr::random_poisson(count, mean, {seed, stream}); });
       },
-      "count"_a, "mean"_a, "seed"_a, "stream"_a, Unlocked());
+      "count"_a, "mean"_a, "seed"_a, "stream"_a, "there"_a = false, Unlocked());
   m.def(
       "random_sample",
-      [](int64_t rows, int64_t count, uint64_t seed, uint32_t stream) {
-        return drawn("random_sample", true, [&](hr::Place place) {
+      [](int64_t rows, int64_t count, uint64_t seed, uint32_t stream, bool there) {
+        return drawn("random_sample", true, there, [&](hr::Place place) {
           return hr::random_sample(rows, count, {seed, stream}, place);
         });
       },
-      "rows"_a, "count"_a, "seed"_a, "stream"_a, Unlocked());
+      "rows"_a, "count"_a, "seed"_a, "stream"_a, "there"_a = false, Unlocked());
   m.def(
       "permuted_rows",
       [](int64_t rows, uint64_t seed, uint32_t stream, int64_t first, int64_t step, int64_t count) {

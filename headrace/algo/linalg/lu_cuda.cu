@@ -38,9 +38,10 @@ __device__ Candidate larger(Candidate a, Candidate b) {
   return a;
 }
 
+/// Of all lanes, known to each of them.
 __device__ Candidate largest_of_warp(Candidate own) {
   for (int half = 16; half > 0; half /= 2)
-    own = larger(own, {__shfl_down_sync(~0u, own.size, half), __shfl_down_sync(~0u, own.row, half)});
+    own = larger(own, {__shfl_xor_sync(~0u, own.size, half), __shfl_xor_sync(~0u, own.row, half)});
   return own;
 }
 
@@ -50,30 +51,20 @@ extern __shared__ __align__(16) unsigned char lu_shared[];
 __global__ void __launch_bounds__(kPanelThreads) panel_kernel(System system, int first, int width) {
   double* const panel = reinterpret_cast<double*>(lu_shared);  // by column
   __shared__ Candidate of_warp[kPanelThreads / 32];
-  __shared__ Candidate pivot;
   const int thread = static_cast<int>(threadIdx.x);
   const int rows = system.size - first;
   for (int i = thread; i < rows * width; i += kPanelThreads)
     panel[i % width * rows + i / width] = system.at(first + i / width, first + i % width);
   __syncthreads();
+  Candidate own{-1, 0};
+  for (int i = thread; i < rows; i += kPanelThreads) own = larger(own, {fabs(panel[i]), i});
   for (int k = 0; k < width; ++k) {
     double* const column = panel + k * rows;
-    Candidate own{-1, 0};
-    for (int i = k + thread; i < rows; i += kPanelThreads) own = larger(own, {fabs(column[i]), i});
     own = largest_of_warp(own);
     if (thread % 32 == 0) of_warp[thread / 32] = own;
     __syncthreads();
-    if (thread < 32) {
-      own = largest_of_warp(of_warp[thread]);
-      if (thread == 0) {
-        if (own.size < 0) own = {0, k};  // NaN alone
-        pivot = own;
-        system.pivots[first + k] = first + own.row;
-        if (own.size == 0 && column[own.row] == 0)
-          *system.singular = min(*system.singular, first + k);
-      }
-    }
-    __syncthreads();
+    Candidate pivot = largest_of_warp(of_warp[thread % 32]);
+    if (pivot.size < 0) pivot = {0, k};  // NaN alone
     if (thread < width && pivot.row != k) {
       double* const swapped = panel + thread * rows;
       const double above = swapped[k];
@@ -81,12 +72,23 @@ __global__ void __launch_bounds__(kPanelThreads) panel_kernel(System system, int
       swapped[pivot.row] = above;
     }
     __syncthreads();
+    if (thread == 0) {
+      system.pivots[first + k] = first + pivot.row;
+      if (column[k] == 0) *system.singular = min(*system.singular, first + k);
+    }
     const double divisor = column[k] == 0 ? 1.0 : column[k];
+    // The next column's pivot is looked for on the way.
+    own = {-1, 0};
     for (int i = k + 1 + thread; i < rows; i += kPanelThreads) {
       const double factor = column[i] / divisor;
       column[i] = factor;
-      for (int j = k + 1; j < width; ++j)
-        panel[j * rows + i] = fma(-factor, panel[j * rows + k], panel[j * rows + i]);
+#pragma unroll
+      for (int j = 1; j < kPanel; ++j)
+        if (j > k && j < width) {
+          const double left = fma(-factor, panel[j * rows + k], panel[j * rows + i]);
+          panel[j * rows + i] = left;
+          if (j == k + 1) own = larger(own, {fabs(left), i});
+        }
     }
     __syncthreads();
   }
@@ -165,7 +167,8 @@ __global__ void back_kernel(System system, int first, int count) {
 /// Takes these rows out of those above: a warp for each row and side.
 __global__ void above_kernel(System system, int first, int count) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int row = static_cast<int>(blockIdx.x) * (kThreads / 32) + static_cast<int>(threadIdx.x) / 32;
+  const int row =
+      static_cast<int>(blockIdx.x) * (kThreads / 32) + static_cast<int>(threadIdx.x) / 32;
   const int j = system.size + static_cast<int>(blockIdx.y);
   if (row >= first) return;
   double sum = lane < count ? system.at(row, first + lane) * system.at(first + lane, j) : 0.0;
@@ -187,18 +190,19 @@ int64_t solve(const Tensor& a, const Tensor& b, const Buffer& out) {
     const auto stream = static_cast<cudaStream_t>(call.stream());
     const Buffer pivots = call.scratch(4 * int64_t{size});
     const Buffer state = call.table(&singular, sizeof singular);
-    const System system{call.writes_as<double>(room), size, columns, columns,
-                        call.writes_as<int>(pivots), call.writes_as<int>(state)};
+    const System system{
+        call.writes_as<double>(room), size, columns, columns, call.writes_as<int>(pivots),
+        call.writes_as<int>(state)};
     cudaFuncSetAttribute(panel_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                          8 * kPanel * size);
     for (int first = 0; first < size; first += kPanel) {
       const int width = std::min(kPanel, size - first), rest = columns - first - width;
-      panel_kernel<<<1, kPanelThreads, 8 * width * (size - first), stream>>>(system, first, width);
+      panel_kernel<<<1, kPanelThreads, 8 * width*(size - first), stream>>>(system, first, width);
       const unsigned across = blocks_of(rest, kThreads);
       upper_kernel<<<across, kThreads, 0, stream>>>(system, first, width);
       if (const int below = size - first - width; below > 0)
         rest_kernel<<<dim3(across, blocks_of(below, 8)), kThreads, 0, stream>>>(system, first,
-                                                                              width);
+                                                                                width);
     }
     for (int first = (size - 1) / kBack * kBack; first >= 0; first -= kBack) {
       const int count = std::min(kBack, size - first);

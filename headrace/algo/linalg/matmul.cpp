@@ -246,8 +246,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, Dtype dtype) {
                            stack->x.dtype().size_bytes());
       shape.insert(shape.end(), {left.rows(), right.columns()});
       const int64_t size = num_elements(shape);
-      Buffer made = allocate_result(checked_multiply("matmul", size, dtype.size_bytes()),
-                                    a.place());
+      Buffer made =
+          allocate_result(checked_multiply("matmul", size, dtype.size_bytes()), a.place());
       if (size > 0) cuda::matmul(a, b, begins, dtype, made);
       return Tensor(dtype, std::move(shape), std::move(made));
     }

@@ -62,8 +62,7 @@ void fill_floats(FloatDraw draw, RandomKey key, int64_t count, T* out) {
     if (draw != FloatDraw::kUniform)
       for (int64_t i = 0; i < run; ++i) out[first + i] = static_cast<T>(made[i]);
     else if constexpr (std::is_same_v<T, float>)
-      for (int64_t i = 0; i < run; ++i)
-        out[first + i] = unit_of_float(words[i]);
+      for (int64_t i = 0; i < run; ++i) out[first + i] = unit_of_float(words[i]);
     else
       for (int64_t i = 0; i < run; ++i) out[first + i] = unit(words[i]);
   });

@@ -62,8 +62,7 @@ __global__ void integers_kernel(uint64_t low, uint64_t range, uint64_t bias, Ran
     const PhiloxBlock block = philox_block(key, static_cast<uint64_t>(i));
     for (int half = 0; half < 2 && 2 * i + half < count; ++half) {
       const uint64_t word = philox_word(block, half);
-      out[2 * i + half] =
-          low + (range == 0 ? word : bounded(key, 2 * i + half, word, range, bias));
+      out[2 * i + half] = low + (range == 0 ? word : bounded(key, 2 * i + half, word, range, bias));
     }
   }
 }

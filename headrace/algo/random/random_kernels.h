@@ -25,7 +25,6 @@ namespace hr::cuda {
 
 /// The same draws, at least one, into room on a device.
 void random_floats(FloatDraw draw, RandomKey key, int64_t count, bool in_float, const Buffer& out);
-void random_integers(uint64_t low, uint64_t range, RandomKey key, int64_t count,
-                     const Buffer& out);
+void random_integers(uint64_t low, uint64_t range, RandomKey key, int64_t count, const Buffer& out);
 
 }  // namespace hr::cuda

@@ -5,6 +5,7 @@
 #include "headrace/algo/aggregate/moments.h"
 #include "headrace/algo/bits/blend.h"
 #include "headrace/algo/reduce/partial_run.h"
+#include "headrace/algo/reduce/reduce_axis.h"
 #include "headrace/algo/reduce/reduce_kernels.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
@@ -694,8 +695,8 @@ std::string why_no_axis_kernel(const Tensor& tensor, Aggregate reduction, int64_
   if (options.skip_nan) return "skipping NaN along an axis has no kernel for CUDA";
   if (reduction > Aggregate::kSem) return "this aggregate has no kernel for CUDA";
   if (!tensor.dtype().is_number()) return "this dtype has no kernel for CUDA";
-  const int64_t length = tensor.shape()[static_cast<size_t>(
-      axis < 0 ? axis + tensor.num_dimensions() : axis)];
+  const int64_t length =
+      tensor.shape()[static_cast<size_t>(axis < 0 ? axis + tensor.num_dimensions() : axis)];
   return length == 0 && is_extreme(reduction) ? "an empty axis" : "";
 }
 
@@ -718,8 +719,8 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
       shape[along] = 1;
       if (!keep_axis) shape.erase(shape.begin() + static_cast<int64_t>(along));
       const int64_t count = num_elements(shape);
-      Buffer out = allocate_result(checked_multiply("reduce", count, dtype.size_bytes()),
-                                   tensor.place());
+      Buffer out =
+          allocate_result(checked_multiply("reduce", count, dtype.size_bytes()), tensor.place());
       if (count > 0) cuda::reduce_axis(tensor, reduction, along, options, dtype, out);
       return Tensor(dtype, std::move(shape), std::move(out));
     }

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <tuple>
 
 namespace hr {
@@ -41,10 +40,6 @@ HR_API Scalar reduce(const Tensor& tensor, Aggregate reduction, ReduceOptions op
 /// Throws InvalidArgumentError for an axis out of range or min/max/argmin/argmax of an empty axis.
 HR_API Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis,
                           ReduceOptions options = {}, bool keep_axis = false);
-
-/// Why such a reduction along an axis has no kernel for CUDA; empty: it has one, with the same bits.
-HR_API std::string why_no_axis_kernel(const Tensor& tensor, Aggregate reduction, int64_t axis,
-                                      const ReduceOptions& options);
 
 /// What a reduction knows after some rows. `Reducer` makes, merges and ends them.
 struct ReducePartial {

@@ -205,10 +205,10 @@ __device__ Partial merge(const Result& how, const Partial& a, const Partial& b) 
         if (b != b) return true;
         return least ? b < a : a < b;
       };
-      const bool right = how.floating    ? beats(b.value, a.value)
-                         : how.is_signed ? beats(static_cast<int64_t>(b.integer),
-                                                 static_cast<int64_t>(a.integer))
-                                         : beats(b.integer, a.integer);
+      const bool right =
+          how.floating    ? beats(b.value, a.value)
+          : how.is_signed ? beats(static_cast<int64_t>(b.integer), static_cast<int64_t>(a.integer))
+                          : beats(b.integer, a.integer);
       const Partial& best = right ? b : a;
       result.value = best.value;
       result.integer = best.integer;
@@ -281,7 +281,10 @@ __device__ void finish(const Result& how, int64_t line, const Partial& total) {
       return write_integer(how, line, static_cast<uint64_t>(total.count));
     default: {
       const bool is_one = how.reduction == Aggregate::kProduct && total.count == 0;
-      return floats ? write_float(how, line, is_one ? 1.0 : total.count == 0 ? 0.0 : total.value)
+      return floats ? write_float(how, line,
+                                  is_one             ? 1.0
+                                  : total.count == 0 ? 0.0
+                                                     : total.value)
                     : write_integer(how, line, is_one ? 1 : total.integer);
     }
   }
@@ -351,8 +354,7 @@ __global__ void __launch_bounds__(kThreads)
         const double away = static_cast<double>(from[i * step]) - mean;
         squares += away * away;
       }
-      for (int half = 16; half > 0; half /= 2)
-        squares += __shfl_down_sync(~0u, squares, half);
+      for (int half = 16; half > 0; half /= 2) squares += __shfl_down_sync(~0u, squares, half);
       partial.value = mean;
       partial.squares = squares;
     }
@@ -449,9 +451,9 @@ void run(const Job& job, F fold) {
   const T* const data = job.from.as<T>();
   const bool along = job.step == 1 || job.step == -1 || job.count < 64;
   if (along)
-    rows_kernel<F><<<blocks_in_turn(tasks, kThreads / 32, job.from.place().index, 64), kThreads, 0,
-                     stream>>>(data, job.lines, job.count, job.length, job.step, blocks, fold,
-                               job.how, partials);
+    rows_kernel<F>
+        <<<blocks_in_turn(tasks, kThreads / 32, job.from.place().index, 64), kThreads, 0, stream>>>(
+            data, job.lines, job.count, job.length, job.step, blocks, fold, job.how, partials);
   else
     columns_kernel<F><<<blocks_of(tasks, kThreads), kThreads, 0, stream>>>(
         data, job.lines, job.count, job.length, job.step, blocks, fold, job.how, partials);

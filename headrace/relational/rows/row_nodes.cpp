@@ -4,6 +4,7 @@
 
 #include "headrace/algo/keys/dictionary_encode.h"
 #include "headrace/algo/reduce/quantile.h"
+#include "headrace/algo/reduce/reduce_axis.h"
 #include "headrace/algo/scan/diff.h"
 #include "headrace/algo/scan/fill_missing.h"
 #include "headrace/algo/select/concat.h"

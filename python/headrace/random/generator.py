@@ -106,7 +106,7 @@ class Generator:
         key = self._seed, self._stream
         self._stream += 1
         mark(f"random_{word}")
-        node = getattr(_core, f"random_{word}")(math.prod(shape), *words, *key)
+        node = getattr(_core, f"random_{word}")(math.prod(shape), *words, *key, there=True)
         if size is not None:
             note_draw(word, (math.prod(shape), *words, *key), node)
         made = array_of(node)
@@ -252,7 +252,7 @@ class Generator:
         key = self._seed, self._stream
         self._stream += 1
         mark("random_sample")
-        return array_of(_core.random_sample(rows, count, *key))
+        return array_of(_core.random_sample(rows, count, *key, there=True))
 
     def _weighted(self, rows: int, count: int, replace: bool, chances: Any) -> Any:
         if chances.shape != (rows,) or not (chances >= 0).all() or abs(chances.sum() - 1) > 1e-8:
@@ -293,6 +293,11 @@ class Generator:
 
 
 def _rows(source: Any, rows: Any) -> Any:
+    """Rows of a source by positions, which go to its device."""
     if is_frame(source) or is_series(source):
         return source.take(rows)
-    return asarray(source)[rows]
+    array = asarray(source)
+    place = _core.place_ahead(array._node)
+    if _core.place_ahead(rows._node) != place:
+        rows = rows.to("cpu" if place == "host" else place)
+    return array[rows]
