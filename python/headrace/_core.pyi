@@ -1124,13 +1124,13 @@ def lstsq(a: Node, b: Node, cutoff: float) -> tuple[list[Node], int]: ...
 
 def broadcast_in_dim(array: Node, shape: Sequence[int], axes: Sequence[int]) -> Node: ...
 
+def iota(count: int, near: Node | None) -> Node:
+    """The numbers below `count`, where `near` is."""
+
 def concatenate(arrays: Sequence[Node], axis: int) -> Node: ...
 
 def slice_update(array: Node, value: Node, items: Sequence[tuple[int, int, int]]) -> Node:
     """`items` as of view."""
-
-def iota(count: int, near: Node | None) -> Node:
-    """The numbers below `count`, where `near` is."""
 
 def gather_elements(array: Node, indices: Sequence[Node]) -> Node: ...
 

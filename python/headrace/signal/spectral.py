@@ -344,9 +344,9 @@ def spectrogram(
         made = made._elementwise("arctan2", imag(made), real(made))
     if mode == "phase":
         made = asarray(np.unwrap(made.to_numpy(), axis=-1))
-    times = (np.arange(made.shape[-2]) * segments.step + segments.nperseg / 2) / float(fs)
+    times = (layout.iota(made.shape[-2]) * segments.step + segments.nperseg / 2) / float(fs)
     along = layout.axis_number(op, axis, signal.ndim)
-    return segments.frequencies(fs), asarray(times), layout.moveaxis(made, -1, along)
+    return segments.frequencies(fs), times, layout.moveaxis(made, -1, along)
 
 
 def _mean_spectrum(

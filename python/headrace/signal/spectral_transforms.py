@@ -76,8 +76,6 @@ def stft(
     >>> z.shape, t.tolist()
     ((5, 5), [0.0, 4.0, 8.0, 12.0, 16.0])
     """
-    import numpy as np
-
     op = "stft"
     if scaling not in _SCALINGS:
         raise InvalidArgumentError(
@@ -105,9 +103,9 @@ def stft(
     mark(op)
     made = spectra(segments, lines, spectrum="terms", scale=scale, first=-beyond, count=count)
     start = 0.0 if boundary is not None else segments.nperseg / 2
-    times = (np.arange(count) * segments.step + start) / float(fs)
+    times = (layout.iota(count) * segments.step + start) / float(fs)
     along = layout.axis_number(op, axis, signal.ndim)
-    return segments.frequencies(fs), asarray(times), layout.moveaxis(made, -1, along)
+    return segments.frequencies(fs), times, layout.moveaxis(made, -1, along)
 
 
 def istft(
@@ -165,8 +163,6 @@ def istft(
     >>> hr.signal.istft(z)[1].to_numpy().round(6).tolist()
     [1.0, 2.0, 3.0, 4.0]
     """
-    import numpy as np
-
     op = "istft"
     terms = array_of(asarray(Zxx)._node)
     if terms.ndim < 2:
@@ -228,7 +224,7 @@ def istft(
         )
     )
     place = time - (frequency < time)
-    times = asarray(np.arange(kept) / float(fs))
+    times = layout.iota(kept) / float(fs)
     return times, layout.moveaxis(made, -1, place)
 
 
