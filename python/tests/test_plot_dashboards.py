@@ -289,6 +289,25 @@ def test_close_frees_what_was_counted():
     assert board.charts["x"].counts.tolist() == counts
 
 
+def test_boards_over_one_frame_share_the_categories_of_keys():
+    frame = hr.DataFrame({"k": ["b", "a", "b"], "n": [1, 1, 2]})
+    first, second = (p.dashboard(frame, [p.bar("k"), p.bar("n")]) for _ in range(2))
+    for one, other in zip(first._views, second._views, strict=True):
+        assert one._axes[0]._categories is other._axes[0]._categories
+    frame["k"] = ["c", "c", "c"]
+    assert p.dashboard(frame, [p.bar("k")]).charts["k"].labels == ["c"]
+    assert first.charts["k"].labels == ["b", "a"]
+
+
+def test_keys_in_memory_that_others_write_are_read_again():
+    keys = np.array([1, 1, 2])
+    frame = hr.DataFrame({"k": hr.asarray(keys)})
+    board = p.dashboard(frame, [p.bar("k")])
+    assert board.charts["k"].counts.tolist() == [2, 1]
+    keys[0] = 2
+    assert p.dashboard(frame, [p.bar("k")]).charts["k"].counts.tolist() == [1, 2]
+
+
 def test_mistakes_name_the_fix():
     frame = frame_of(flights(10))
     with pytest.raises(hr.ColumnNotFoundError, match="delai"):

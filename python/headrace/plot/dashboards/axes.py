@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -480,6 +481,21 @@ def _apart(low: float, high: float) -> tuple[float, float]:
     return low, high
 
 
+#: The categories of columns, as long as a board holds them: another one over the frame makes none.
+_made: weakref.WeakKeyDictionary[_core.Node, weakref.ref[Series]] = weakref.WeakKeyDictionary()
+
+
+def _categories_of(column: Series) -> Series:
+    """A column as categories."""
+    known = _made.get(column._node)
+    categories = None if known is None else known()
+    if categories is None:
+        categories = column.astype("category")
+        if not column._node.is_live:
+            _made[column._node] = weakref.ref(categories)
+    return categories
+
+
 def _key_axis(op: str, column: Series, wish: Wish) -> Axis:
     """The most frequent keys of a column."""
     natural = column.dtype.kind in "iuM" or str(column.dtype) in ("bool", "date")
@@ -494,7 +510,7 @@ def _key_axis(op: str, column: Series, wish: Wish) -> Axis:
     if str(column.dtype).startswith("category"):
         natural = bool(column.cat.ordered)
     else:
-        column = column.astype("category")
+        column = _categories_of(column)
     labels = column.cat.categories.to_list()
     if len(labels) > 65_000:
         common = column.astype("string").value_counts().head(wish.top)
