@@ -96,11 +96,12 @@ int64_t check_request(int64_t rows, const CubeRequest& request) {
   return cells;
 }
 
-/// The factor by which `code * share >> 16` is the cell of each code; 0 where none is.
+/// The factor by which `code * share >> 16` is the cell of each code; 0 where none is, or where
+/// their number has more than 16 bits.
 uint32_t share_of(std::span<const uint16_t> cells) {
   const auto per =
       std::ranges::find_if(cells, [](uint16_t cell) { return cell != 0; }) - cells.begin();
-  if (per == 0) return 0;
+  if (per == 0 || cells.size() > kMostAxisCells) return 0;
   const auto share = static_cast<uint32_t>(divide_up(65536, per));
   for (size_t code = 0; code < cells.size(); ++code)
     if (cells[code] != (static_cast<uint32_t>(code) * share >> 16)) return 0;

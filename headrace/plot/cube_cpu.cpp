@@ -98,14 +98,20 @@ void read_distances(const T* values, int64_t count, const Grid<int64_t>& grid, d
   }
 }
 
-/// `num_cells` for codes beyond `num_codes`.
+/// `none` for codes beyond `num_codes`. In 16 bits throughout, so that a vector holds twice as many;
+/// they have no share of 2^16, that of cells of one code.
 template <class Code>
-void cells_by_share(const Code* codes, int64_t count, uint32_t num_codes, uint32_t share,
-                    uint32_t num_cells, uint16_t* cells) {
+void cells_by_share(const Code* codes, int64_t count, uint16_t num_codes, uint32_t share,
+                    uint16_t none, uint16_t* cells) {
+  if (share == 65536) {
+    for (int64_t i = 0; i < count; ++i) cells[i] = codes[i] < num_codes ? codes[i] : none;
+    return;
+  }
+  const auto factor = static_cast<uint16_t>(share);
   for (int64_t i = 0; i < count; ++i) {
-    const uint32_t code = codes[i];
-    const uint32_t cell = std::min(code * share >> 16, num_cells);
-    cells[i] = static_cast<uint16_t>(code < num_codes ? cell : num_cells);
+    const uint16_t code = codes[i];
+    const auto cell = static_cast<uint16_t>(uint32_t{code} * factor >> 16);
+    cells[i] = code < num_codes ? cell : none;
   }
 }
 
@@ -196,8 +202,8 @@ template <class Code>
 void cells_of(const CellsJob& axis, const Code* codes, int64_t count, uint16_t* cells) {
   if (!axis.table) {
     const auto by_share = &HR_SIMD(cells_by_share<Code>);
-    by_share(codes, count, static_cast<uint32_t>(axis.num_codes), axis.share,
-             static_cast<uint32_t>(axis.num_cells), cells);
+    by_share(codes, count, static_cast<uint16_t>(axis.num_codes), axis.share,
+             static_cast<uint16_t>(axis.num_cells), cells);
     return;
   }
   for (int64_t i = 0; i < count; ++i) cells[i] = axis.table[codes[i]];

@@ -16,6 +16,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
@@ -32,13 +33,19 @@ __attribute__((always_inline)) inline void exchange_if_greater(Vec& a, Vec& b) {
 
 /// The least of `count` vectors to the first, the greatest to the last.
 template <class Vec>
-__attribute__((always_inline)) inline void ends_apart(Vec* v, int64_t count) {
-#pragma GCC unroll 4
+void ends_apart(Vec* v, int64_t count) {
   for (int64_t i = 0; i < count / 2; ++i) exchange_if_greater(v[i], v[count - 1 - i]);
-#pragma GCC unroll 4
   for (int64_t i = 1; i < (count + 1) / 2; ++i) exchange_if_greater(v[0], v[i]);
-#pragma GCC unroll 4
   for (int64_t i = count / 2; i < count - 1; ++i) exchange_if_greater(v[i], v[count - 1]);
+}
+
+/// The same without loops, so that the vectors stay in registers.
+template <int64_t count, class Vec, size_t... pair, size_t... other>
+__attribute__((always_inline)) inline void ends_apart(Vec* v, std::index_sequence<pair...>,
+                                                      std::index_sequence<other...>) {
+  (exchange_if_greater(v[pair], v[count - 1 - pair]), ...);
+  (exchange_if_greater(v[0], v[1 + other]), ...);
+  (exchange_if_greater(v[count / 2 + other], v[count - 1]), ...);
 }
 
 /// The median of three vectors becomes the second.
@@ -53,7 +60,8 @@ __attribute__((always_inline)) inline void middle_of_three(Vec* v) {
 template <int64_t held, class T>
 __attribute__((always_inline)) inline void leave_out(Vector<T>* v, const T* next) {
   if constexpr (held > 3) {
-    ends_apart(v, held);
+    ends_apart<held>(v, std::make_index_sequence<held / 2>(),
+                     std::make_index_sequence<(held - 1) / 2>());
     v[0] = load(next);
     leave_out<held - 1>(v, next + 1);
   }

@@ -117,8 +117,8 @@ def build(machine: str, out: Path) -> Path:
             "CMAKE_CXX_FLAGS": f"-isystem {headers}",
         }
     words = [f"-Ccmake.define.{name}={value}" for name, value in defines.items()]
-    # CMake remembers settings: those of this build are not for the plain wheel. As deep as the other
-    # builds, or their compiler's cache has nothing for this one: it knows folders relative to it.
+    # CMake remembers settings: those of this build are not for the plain wheel. As deep as other
+    # builds, or the compiler's cache has nothing for it: folders are known relative to the build's.
     words.append(f"-Cbuild-dir={ROOT / f'build/release-{machine}'}")
     built = FOLDER / f"wheel-{machine}"
     shutil.rmtree(built, ignore_errors=True)
