@@ -204,6 +204,24 @@ def test_a_saved_page_needs_no_network(browser, tmp_path):
         opened.page.close()
 
 
+def drawn_words(opened):
+    """Words of all charts: [words, left, right, y]."""
+    return opened.page.evaluate(
+        """() => {
+          const drawn = [], old = CanvasRenderingContext2D.prototype.fillText;
+          CanvasRenderingContext2D.prototype.fillText = function (words, x, y) {
+            const wide = this.measureText(words).width, at = { center: 0.5, right: 1, left: 0 };
+            const left = x - wide * at[this.textAlign];
+            drawn.push([words, left, left + wide, y]);
+            old.call(this, words, x, y);
+          };
+          headrace.draw();
+          CanvasRenderingContext2D.prototype.fillText = old;
+          return drawn;
+        }"""
+    )
+
+
 def test_infinities_and_near_values_are_drawn(browser, tmp_path):
     rng, rows = np.random.default_rng(0), 2000
     value = rng.random(rows) - 0.5
@@ -230,25 +248,30 @@ def test_infinities_and_near_values_are_drawn(browser, tmp_path):
     np.testing.assert_allclose(place, [0, 1, 0.5])
     words = opened.page.evaluate(f"() => {{ {scale} return s.marks.map((mark) => mark[1]); }}")
     assert words == ["1", "1.5", "2"]
-    opened.page.evaluate(
-        """() => {
-          window.drawn = [];
-          const old = CanvasRenderingContext2D.prototype.fillText;
-          CanvasRenderingContext2D.prototype.fillText = function (words, x, y) {
-            const wide = this.measureText(words).width, at = { center: 0.5, right: 1, left: 0 };
-            const left = x - wide * at[this.textAlign];
-            drawn.push([words, left, left + wide, y]);
-            old.call(this, words, x, y);
-          };
-          headrace.draw();
-        }"""
-    )
-    ticks = [each for each in opened.page.evaluate("drawn") if each[0].startswith("1,000,000")]
+    ticks = [each for each in drawn_words(opened) if each[0].startswith("1,000,000")]
     assert all("…" not in words for words, *_ in ticks)
     assert len({words for words, *_ in ticks}) >= 5 and min(left for _, left, _, _ in ticks) >= 0
     # No two of a line overlap; each chart begins its axis anew on the left.
     for (_, left, end, y), (_, left2, _, y2) in itertools.pairwise(ticks):
         assert y != y2 or left2 >= end + 3 or left2 <= left
+    assert opened.said == []
+
+
+def test_many_keys_and_a_steep_axis_have_words_that_do_not_overlap(browser, tmp_path):
+    rng, rows = np.random.default_rng(0), 3000
+    keys = np.array([f"key {i:02d}" for i in range(30)])[rng.integers(0, 30, rows)]
+    frame = hr.DataFrame({"key": keys, "x": rng.normal(size=rows), "y": rng.uniform(0, 9, rows)})
+    board = p.dashboard(frame, [p.bar("key"), p.heatmap("x", "key"), p.points("x", "y")])
+    board.save(tmp_path / "board.html")
+    opened = Opened(browser, (tmp_path / "board.html").as_uri())
+    words = drawn_words(opened)
+    groups = itertools.groupby(words, lambda each: each[0].startswith("key"))
+    columns = [list(group) for named, group in groups if named]
+    assert [len(column) >= 12 for column in columns] == [True, True]
+    for column in columns:
+        heights = [y for *_, y in column]
+        assert min(abs(a - b) for a, b in itertools.pairwise(heights)) >= 11
+    assert {"2", "4", "6", "8"} <= {word for word, *_ in words}
     assert opened.said == []
 
 

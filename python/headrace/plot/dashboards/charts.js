@@ -66,12 +66,12 @@ function shortened(ctx, words, width) {
 }
 
 /** Ticks of an axis as [place from 0 to 1, words]. */
-function axisTicks(axis, pixels) {
+function axisTicks(axis, pixels, apart = 70) {
   if (axis.kind === "key") return axis.labels.map((label, i) => [(i + 0.5) / axis.labels.length, label]);
   const high = axis.origin + axis.fine * axis.width;
   const place = (value) => (value - axis.origin) / (high - axis.origin || 1);
-  if (axis.kind === "time") return dateTicks(axis.origin, high, pixels / 80).map(([at, words]) => [place(at), words]);
-  return worded(ticks(axis.origin, high, pixels / 70), place);
+  if (axis.kind === "time") return dateTicks(axis.origin, high, pixels / (apart + 10)).map(([at, words]) => [place(at), words]);
+  return worded(ticks(axis.origin, high, pixels / apart), place);
 }
 
 function worded(values, place) {
@@ -99,7 +99,7 @@ function drawApart(ctx, box, marks) {
   apart(ctx, marks.map(([at, words]) => [Math.min(box.left + at * box.width, box.left + box.width + 9 - ctx.measureText(words).width / 2), words]), box.top + box.height + 5);
 }
 
-/** Ticks on the left; long ones take room from the box. */
+/** Ascending ticks on the left; long ones take room from the box, and words that would overlap are left out. */
 function drawUp(ctx, box, marks, lines) {
   const more = Math.max(...marks.map(([, words]) => ctx.measureText(words).width)) + 14 - box.left;
   if (more > 0) {
@@ -111,9 +111,12 @@ function drawUp(ctx, box, marks, lines) {
   ctx.strokeStyle = inks.grid;
   ctx.textAlign = "right";
   ctx.textBaseline = "middle";
+  let free = Infinity;
   for (const [at, words] of marks) {
     const y = Math.round(box.top + (1 - at) * box.height) + 0.5;
     if (lines) ctx.strokeRect(box.left, y, box.width, 0);
+    if (y > free) continue;
+    free = y - 11;
     ctx.fillText(shortened(ctx, words, box.left - 8), box.left - 6, y);
   }
 }
@@ -178,14 +181,14 @@ const DRAW = {
     const scale = valueScale(values, true);
     const high = box.height / Math.max(labels.length, 1);
     const zero = box.left + scale.place(0) * box.width;
-    const chosen = selection && new Set(selection);
+    const chosen = selection && new Set(selection), every = Math.ceil(11 / high);
     ctx.textBaseline = "middle";
     labels.forEach((label, i) => {
       const y = box.top + i * high, x = box.left + scale.place(values[i]) * box.width;
       ctx.globalAlpha = chosen && !chosen.has(i) ? 0.28 : 1;
       ctx.fillStyle = inks.signal;
       if (values[i] === values[i]) ctx.fillRect(Math.min(zero, x), y + high * 0.12, Math.max(Math.abs(x - zero), 0.5), high * 0.76);
-      if (high < 9) return;
+      if (i % every) return;
       ctx.globalAlpha = 1;
       ctx.fillStyle = inks.soft;
       ctx.textAlign = "right";
@@ -205,7 +208,7 @@ const DRAW = {
     const [up, across] = chart.axes, values = valuesOf(chart, cells);
     const scale = valueScale(values, chart.agg !== "mean");
     const shades = shadesOf(inks.rgb("signal"), 0.08);
-    drawUp(ctx, box, axisTicks(up, box.height), false);
+    drawUp(ctx, box, axisTicks(up, box.height, 40), false);
     drawPixels(ctx, box, binsOf(across), binsOf(up), (i) => {
       if (!(cells.counts[i] > 0) || values[i] !== values[i]) return 0;
       return shades[Math.round(255 * Math.sqrt(scale.place(values[i])))];
@@ -216,7 +219,7 @@ const DRAW = {
   points(ctx, box, chart, cells) {
     const [up, across, layer] = chart.axes;
     const size = [binsOf(across), binsOf(up)], counts = cells.counts;
-    drawUp(ctx, box, axisTicks(up, box.height), false);
+    drawUp(ctx, box, axisTicks(up, box.height, 40), false);
     if (!layer) {
       const shares = equalized(counts), shades = shadesOf(inks.rgb("signal"), 0.15);
       drawPixels(ctx, box, ...size, (i) => (counts[i] ? shades[shares.get(counts[i])] : 0));
