@@ -169,6 +169,17 @@ void bind_plan(nb::module_& m) {
           "shape",
           [](const NodeHandle& self) { return python_tuple(self.node->signature().shape); },
           nb::for_getter(nb::sig("def shape(self) -> tuple[int, ...]")))
+      .def_prop_ro(
+          "strides",
+          [](const NodeHandle& self) -> nb::object {
+            const hr::Node::Fields& fields = self.node->fields();
+            if (fields.kind() != hr::NodeKind::kData) return nb::none();
+            const auto* tensor = std::get_if<hr::Tensor>(&*fields.value);
+            if (!tensor || tensor->is_contiguous()) return nb::none();
+            return python_tuple(tensor->strides());
+          },
+          nb::for_getter(nb::sig("def strides(self) -> tuple[int, ...] | None")),
+          "Of an array of data that does not lie row by row, in elements.")
       .def_prop_ro("nullable",
                    [](const NodeHandle& self) { return self.node->signature().nullable; })
       .def_prop_ro("domain", [](const NodeHandle& self) { return self.node->signature().domain; })

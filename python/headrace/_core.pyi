@@ -602,6 +602,10 @@ class Node:
     def shape(self) -> tuple[int, ...]: ...
 
     @property
+    def strides(self) -> tuple[int, ...] | None:
+        """Of an array of data that does not lie row by row, in elements."""
+
+    @property
     def nullable(self) -> bool: ...
 
     @property

@@ -50,6 +50,9 @@ class Array(StandardOperators, role="_array"):
     __slots__ = ()
     _kind: ClassVar[str] = "array"
 
+    def _like(self, node: _core.Node) -> Any:
+        return array_of(node)
+
     # ---- shape -----------------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int, ...]:
@@ -103,8 +106,7 @@ class Array(StandardOperators, role="_array"):
         [[1, 3], [2, 4]]
         """
         mark("transpose")
-        order = list(axes) or list(reversed(range(self.ndim)))
-        return array_of(_core.transpose(self._node, order))
+        return views.transpose(self, list(axes))
 
     def reshape(self, *shape: int | tuple[int, ...]) -> Array:
         """The same elements in another shape; one size may be -1. A view when contiguous.
@@ -128,7 +130,18 @@ class Array(StandardOperators, role="_array"):
         >>> hr.asarray([[1, 2], [3, 4]]).ravel().tolist()
         [1, 2, 3, 4]
         """
-        return self.reshape(-1)
+        return views.ravel(self)
+
+    def copy(self) -> Array:
+        """Another handle on the values: a change of one does not reach the other. Costs nothing.
+
+        >>> x = hr.asarray([1, 2])
+        >>> y = x[:].copy()
+        >>> y += 1
+        >>> x.tolist()
+        [1, 2]
+        """
+        return array_of(self._node)
 
     def __len__(self) -> int:
         if not self._node.shape:

@@ -88,7 +88,7 @@ def _complex_product(array: Array, axis: int) -> Array:
             pairs = concatenate([pairs, array[(*lead, slice(2 * half, None))]], axis)
         array = pairs
     if array.shape[axis]:
-        return array[(*lead, 0)]
+        return array[(*lead, 0)].copy()
     shape = array.shape[:axis] + array.shape[axis + 1 :]
     return in_dim(asarray(1).astype(str(array.dtype)), shape, [])
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headrace import _core
+from headrace.array import views
 from headrace.array.construct import asarray
 from headrace.lazy.handle import array_of, mark
 
@@ -21,14 +22,17 @@ def is_complex(array: Array) -> bool:
 def real(array: Array) -> Array:
     """The real parts, a view."""
     mark("real")
-    return array_of(_core.real_part(array._node))
+    node = _core.real_part(array._node)
+    step = views.REAL if is_complex(array) else views.WHOLE
+    return views.view_of(array, node, step, None)
 
 
 def imag(array: Array) -> Array:
     """The imaginary parts, a view; zeros of real numbers."""
     mark("imag")
     if is_complex(array):
-        return array_of(_core.imaginary_part(array._node))
+        node = _core.imaginary_part(array._node)
+        return views.view_of(array, node, views.IMAGINARY, None)
     zero = asarray(0).astype(str(array.dtype))
     return array_of(_core.broadcast_in_dim(zero._node, list(array.shape), []))
 

@@ -7,6 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.array import views
 from headrace.array.construct import asarray, selector
 from headrace.array.layout import (
     broadcast_to,
@@ -77,13 +78,14 @@ def _expanded(array: Array, key: Any) -> tuple[list[Any], bool]:
     at = dots[0] if dots else len(keys)
     before, after = keys[:at], keys[at + 1 :]
     expanded = [*before, *whole, *after]
-    _compare_masks(array, expanded)
+    if any(map(is_array, expanded)):
+        _compare_masks(array, expanded)
     return expanded, any(map(_is_index, before)) and any(map(_is_index, after))
 
 
 def _is_index(key: Any) -> bool:
-    """Whether it is a position or an array, not a slice or a new axis."""
-    return not (key is None or isinstance(key, slice))
+    """Whether it is a position or an array, not a slice, new axis or ellipsis."""
+    return not (key is None or key is Ellipsis or isinstance(key, slice))
 
 
 def _is_flag(key: Any) -> bool:
@@ -115,10 +117,10 @@ def _compare_masks(array: Array, keys: list[Any]) -> None:
 
 
 def _slice_item(cut: slice, size: int) -> Item:
-    begin, _, step = cut.indices(size)
-    count = len(range(*cut.indices(size)))
+    picked = range(*cut.indices(size))
+    count = len(picked)
     # A step beyond the one element means nothing, and may be beyond 64 bits.
-    return (begin if count else 0, step if count > 1 else 1, count)
+    return (picked.start if count else 0, picked.step if count > 1 else 1, count)
 
 
 def _index_item(key: Any, axis: int, size: int) -> Item:
@@ -138,7 +140,7 @@ def _trimmed(array: Array, keys: list[Any]) -> Array | None:
     first, last = cut.start or 0, -(cut.stop or 0)
     if cut.step in (None, 1) and first >= 0 and last >= 0 and cut.stop != 0:
         node = _core.trim(array._node, first, last) if first or last else array._node
-        trimmed = array_of(node)
+        trimmed = views.view_of(array, node, views.TRIMMED, (first, last))
         rest = keys[1:]
         if all(each == slice(None) for each in rest):
             return trimmed
@@ -146,8 +148,8 @@ def _trimmed(array: Array, keys: list[Any]) -> Array | None:
     return None
 
 
-def _view(array: Array, keys: list[Any]) -> Array:
-    """The view by slices, integers and new axes."""
+def _view(array: Array, keys: list[Any], is_element: bool = False) -> Array:
+    """The view by slices, integers and new axes; an element is no view, as NumPy's is a number."""
     axes = [each for each in keys if each is not None]
     plain = all(each == slice(None) for each in axes[:1])
     sizes = array._node.shape if plain and array._node.shape[:1] < (0,) else list(array.shape)
@@ -157,9 +159,11 @@ def _view(array: Array, keys: list[Any]) -> Array:
             items.append(_index_item(each, axis, size))
         else:
             items.append((0, 1, -1) if size < 0 else _slice_item(each, size))
-    made = array_of(array._node)
-    if any(item != (0, 1, size) for item, size in zip(items, sizes, strict=True)):
-        made = array_of(_core.view(array._node, items))
+    is_whole = all(item == (0, 1, size) for item, size in zip(items, sizes, strict=True))
+    node = array._node if is_whole else _core.view(array._node, items)
+    if is_element:
+        return array_of(node)
+    made = views.view_of(array, node, views.WHOLE if is_whole else views.ITEMS, items)
     if None in keys:
         left = [each for each in keys if each is None or isinstance(each, slice)]
         made = expand_dims(made, tuple(d for d, each in enumerate(left) if each is None))
@@ -224,7 +228,11 @@ def get_item(array: Array, key: Any) -> Array:
     keys, is_parted = _expanded(array, key)
     if not any(is_array(each) for each in keys):
         trimmed = _trimmed(array, keys) if keys and None not in keys else None
-        return _view(array, keys) if trimmed is None else trimmed
+        if trimmed is not None:
+            return trimmed
+        given = key if isinstance(key, tuple) else (key,)
+        is_element = len(given) == array.ndim and all(map(_is_index, given))
+        return _view(array, keys, is_element)
     return _gathered(array, keys, is_parted)
 
 
@@ -275,13 +283,28 @@ def _fitted(value: Array, shape: tuple[int, ...]) -> Array:
     return broadcast_to(value, shape)
 
 
+def set_part(array: Array, part: Array, value: Any) -> None:
+    """Assign to a view that was just taken of all of an array's elements."""
+    if not (is_array(value) and views.is_the_view(value, array, part)):
+        set_item(part, Ellipsis, value)
+
+
 def set_item(array: Array, key: Any, value: Any) -> None:
     """See `Array.__setitem__`."""
+    if is_array(value) and value._origin and views.is_the_view(value, array, get_item(array, key)):
+        return  # `x[key] += values` has changed it
     mark("setitem")
     given = _value(array, value)
     keys, is_parted = _expanded(array, key)
     if not any(is_array(each) for each in keys):
-        array._node = _with_slice(array, keys, given)._node
+        view = _view(array, keys)
+        try:
+            fitted = _fitted(given, view.shape)
+        except InvalidArgumentError:
+            raise InvalidArgumentError(
+                f"setitem: the values do not fit: values={given.shape}, selected={view.shape}"
+            ) from None
+        views.rebind(view, fitted._node)
         return
     mask = keys[0]
     arrays = [each for each in keys if is_array(each)]
@@ -289,7 +312,7 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     is_mask = mask is arrays[0] and len(arrays) == 1 and mask.dtype == "bool" and mask.ndim
     covers = is_mask and mask.shape == array.shape[: mask.ndim]
     if covers and whole and given.ndim == 0:
-        array._node = _masked(array, mask, given)._node
+        views.rebind(array, _masked(array, mask, given)._node)
         return
     # Where each element of the key lies in the flat array.
     places = _gathered(iota(array.size, array).reshape(array.shape), keys, is_parted)
@@ -297,35 +320,9 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     fitted = placed_near(_fitted(given, places.shape), array)
     mark("setitem")
     node = _core.scatter_elements(flat._node, [places.reshape(-1)._node], fitted.reshape(-1)._node)
-    array._node = array_of(node).reshape(array.shape)._node
+    views.rebind(array, _core.reshape(node, array.shape))
 
 
 def _masked(array: Array, mask: Array, value: Array) -> Array:
     spread = in_dim(mask, array.shape, range(mask.ndim)) if mask.ndim < array.ndim else mask
     return array._elementwise("where", spread, value, array)
-
-
-def _with_slice(array: Array, keys: list[Any], value: Array) -> Array:
-    axes = [each for each in keys if each is not None]
-    items = [
-        _slice_item(each, size) if isinstance(each, slice) else _index_item(each, axis, size)
-        for axis, (each, size) in enumerate(zip(axes, array.shape, strict=True))
-    ]
-    shape: list[int] = []
-    rest = iter(items)
-    for each in keys:
-        if each is None:
-            shape.append(1)
-        elif (item := next(rest))[1] != 0:
-            shape.append(item[2])
-    try:
-        fitted = _fitted(value, tuple(shape))
-    except InvalidArgumentError:
-        raise InvalidArgumentError(
-            f"setitem: the values do not fit: values={value.shape}, selected={tuple(shape)}"
-        ) from None
-    if None in keys:
-        left = [each for each in keys if each is None or isinstance(each, slice)]
-        fitted = fitted[tuple(0 if each is None else slice(None) for each in left)]
-    mark("setitem")
-    return array_of(_core.slice_update(array._node, fitted._node, items))

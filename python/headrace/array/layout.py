@@ -7,6 +7,7 @@ import operator
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
+from headrace.array import views
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError
 from headrace.lazy.handle import Deferred, array_of, mark
@@ -71,8 +72,11 @@ def expand_dims(array: Array, axis: Any = 0) -> Array:
     count = len(axis) if isinstance(axis, tuple | list) else 1
     fresh = axis_numbers("expand_dims", axis, array.ndim + count)
     rest = [place for place in range(array.ndim + count) if place not in fresh]
-    sizes = dict(zip(rest, array.shape, strict=True))
-    return in_dim(array, tuple(sizes.get(d, 1) for d in range(array.ndim + count)), rest)
+    own = known_shape(array)
+    sizes = dict(zip(rest, own, strict=True))
+    shape = [sizes.get(d, 1) for d in range(array.ndim + count)]
+    node = _core.broadcast_in_dim(array._node, shape, rest)
+    return views.view_of(array, node, views.SHAPE, shape)
 
 
 def squeeze(array: Array, axis: Any = None) -> Array:
@@ -87,14 +91,15 @@ def squeeze(array: Array, axis: Any = None) -> Array:
                 f"squeeze: the axis has more than one element: axis={place}, size={shape[place]}"
             )
     items = [(0, 0, 1) if d in gone else (0, 1, size) for d, size in enumerate(shape)]
-    return array_of(_core.view(array._node, items))
+    made = [size for d, size in enumerate(shape) if d not in gone]
+    return views.view_of(array, _core.view(array._node, items), views.SHAPE, made)
 
 
 def permute_dims(array: Array, axes: Sequence[int]) -> Array:
     """A view with the axes in another order."""
     mark("transpose")
     order = [axis_number("transpose", axis, array.ndim) for axis in axes]
-    return array_of(_core.transpose(array._node, order))
+    return views.transpose(array, order)
 
 
 def moveaxis(array: Array, source: Any, destination: Any) -> Array:
@@ -121,7 +126,7 @@ def flip(array: Array, axis: Any = None) -> Array:
         (max(size - 1, 0), -1, size) if d in turned else (0, 1, size)
         for d, size in enumerate(array.shape)
     ]
-    return array_of(_core.view(array._node, items))
+    return views.view_of(array, _core.view(array._node, items), views.FLIPPED, items)
 
 
 def arrays_of_one_dtype(op: str, values: Iterable[Any]) -> list[Array]:

@@ -123,6 +123,18 @@ def _rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     return layout.moveaxis(x, along, to - 1 if along < to else to)
 
 
+def _rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Array:
+    x = asarray(m)
+    one, two = layout.axis_numbers("rot90", tuple(axes), x.ndim)
+    if k % 4 == 0:
+        return x[...]
+    if k % 4 == 2:
+        return layout.flip(x, (one, two))
+    if k % 4 == 1:
+        return _swapaxes(layout.flip(x, two), one, two)
+    return layout.flip(_swapaxes(x, one, two), two)
+
+
 def _unique(
     ar: Any,
     return_index: bool = False,
@@ -311,6 +323,7 @@ ARRAY_FUNCTIONS: dict[str, Callable[..., Any]] = {
     "moveaxis": lambda a, source, destination: layout.moveaxis(asarray(a), source, destination),
     "swapaxes": _swapaxes,
     "rollaxis": _rollaxis,
+    "rot90": _rot90,
     "matrix_transpose": lambda x, /: _swapaxes(x, -1, -2),
     "atleast_1d": _each_at_least(1),
     "atleast_2d": _each_at_least(2),

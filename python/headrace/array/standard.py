@@ -9,9 +9,9 @@ import operator
 from typing import TYPE_CHECKING, Any, Self
 
 from headrace import _core
-from headrace.array import indexing, layout
+from headrace.array import indexing, layout, views
 from headrace.array.axis_reductions import cumulative, reduce_axes
-from headrace.array.complex_numbers import conj, imag, real
+from headrace.array.complex_numbers import conj, imag, is_complex, real
 from headrace.array.inverse_hyperbolic import (
     inverse_hyperbolic_cosine,
     inverse_hyperbolic_sine,
@@ -68,9 +68,16 @@ def _with_known_lengths(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 class StandardOperators(Deferred):
-    """In-place operators give this handle another node: views made before keep the old values."""
+    """In-place operators give this handle another node, and the arrays that it is a view of.
 
-    __slots__ = ()
+    Other views that were made before keep the old values.
+    """
+
+    __slots__ = ("_origin",)
+
+    def __init__(self, node: _core.Node) -> None:
+        super().__init__(node)
+        self._origin: Any = None  # of a view; see views.py
 
     def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Any:
         if len(values) > 1:
@@ -107,6 +114,11 @@ class StandardOperators(Deferred):
         ours: Any = self
         return real(ours)
 
+    @real.setter
+    def real(self, values: Any) -> None:
+        ours: Any = self
+        indexing.set_part(ours, real(ours), values)
+
     @property
     def imag(self) -> Array:
         """The imaginary parts, a view; zeros of real numbers.
@@ -116,6 +128,16 @@ class StandardOperators(Deferred):
         """
         ours: Any = self
         return imag(ours)
+
+    @imag.setter
+    def imag(self, values: Any) -> None:
+        ours: Any = self
+        if not is_complex(ours):
+            raise TypeMismatchError(
+                f"imag: real numbers have no imaginary parts to set: dtype={ours.dtype}; convert "
+                "them with astype('complex128')"
+            )
+        indexing.set_part(ours, imag(ours), values)
 
     def to_device(self, device: str, /, *, stream: Any = None) -> Self:
         """The values on a device, as `to`.
@@ -130,7 +152,7 @@ class StandardOperators(Deferred):
         return self.to("cpu" if device == "host" else device)
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Give this handle other elements at `key`; views made before stay as they are."""
+        """Give this handle, and arrays that it is a view of, other elements at `key`."""
         ours: Any = self
         indexing.set_item(ours, key, value)
 
@@ -206,7 +228,8 @@ class StandardOperators(Deferred):
                 f"in place: the result has another dtype: dtype={self._node.dtype}, "
                 f"result={made._node.dtype}; assign it to a name"
             )
-        self._node = made._node
+        ours: Any = self
+        views.rebind(ours, made._node)
         return self
 
     def __iadd__(self, other: Any) -> Self:

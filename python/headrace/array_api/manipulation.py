@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from headrace.array import layout
 from headrace.array.construct import asarray as _asarray
+from headrace.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from headrace.array.array import Array
@@ -94,12 +95,18 @@ def repeat(x: Any, repeats: Any, /, *, axis: int | None = None) -> Array:
 
 
 def reshape(x: Any, /, shape: tuple[int, ...], *, copy: Any = None) -> Array:
-    """The same elements in another shape.
+    """The same elements in another shape, a view where they lie so; `copy=True` is never a view.
 
     >>> hr.array_api.reshape(hr.asarray([1, 2]), (2, 1)).tolist()
     [[1], [2]]
     """
-    return _asarray(x).reshape(shape)
+    made = _asarray(x).reshape(shape)
+    if copy is False and made._origin is None:
+        raise InvalidArgumentError(
+            f"reshape: another layout needs a copy: shape={tuple(x.shape)}, wanted={shape}; use "
+            "copy=None"
+        )
+    return made.copy() if copy else made
 
 
 def roll(

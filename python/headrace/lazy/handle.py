@@ -38,6 +38,8 @@ UFUNC_REDUCTIONS = {
     "logical_or": "any",
 }
 
+_new: Callable[[type[Any]], Any] = _core.BufferSource.__new__
+
 #: The largest power of ten that fits in int64.
 _GREATEST_UNIT = 10**18
 #: Of a float64, before or after the decimal point.
@@ -178,6 +180,9 @@ class Deferred(Operators, _core.BufferSource):
         def astype(self, dtype: npt.DTypeLike) -> Self:
             """Convert to another dtype."""
 
+        def copy(self) -> Self:
+            """Another handle."""
+
     # ---- element-wise ----------------------------------------------------------------------------
     def _elementwise(self, op: str, *values: Any, missing_is_false: bool = False) -> Self:
         node = _core.apply(op, values, missing_is_false)
@@ -204,7 +209,7 @@ class Deferred(Operators, _core.BufferSource):
             result = result._elementwise("maximum", result, lower)
         if upper is not None:
             result = result._elementwise("minimum", result, upper)
-        return result
+        return self.copy() if result is self else result
 
     def round(self, decimals: int = 0) -> Self:
         """Round to a number of digits, halves to even as in NumPy.
@@ -218,11 +223,11 @@ class Deferred(Operators, _core.BufferSource):
             return self._like(_core.decimal_round(self._node, decimals))
         if self.dtype.kind not in "fc":
             whole = self.dtype.kind in "iu" and decimals < 0
-            return self._round_whole(10 ** min(-decimals, _MOST_DIGITS)) if whole else self
+            return self._round_whole(10 ** min(-decimals, _MOST_DIGITS)) if whole else self.copy()
         if decimals == 0:
             return self._elementwise("rint", self)
         if abs(decimals) > _MOST_DIGITS:
-            return self if decimals > 0 else self * 0
+            return self.copy() if decimals > 0 else self * 0
         factor = 10.0 ** abs(decimals)
         return (
             (self * factor).round() / factor if decimals > 0 else (self / factor).round() * factor
@@ -280,7 +285,10 @@ class Deferred(Operators, _core.BufferSource):
 
 def array_of(node: _core.Node) -> Array:
     """An array of a node."""
-    return Deferred._array(node)
+    made = _new(Deferred._array)  # without its __init__: each line of users makes some
+    made._node = node
+    made._origin = None
+    return made
 
 
 def is_array(value: object) -> TypeIs[Array]:
