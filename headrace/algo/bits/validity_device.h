@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// For `_cuda.cu` files: a validity bitmap of a byte a row.
+// For `_cuda.cu` files: bits of a bitmap, and validity bitmaps from a byte per row.
 #pragma once
 #include "headrace/data/device_launch.h"
 
 #include <cstdint>
 
 namespace hr::cuda {
+
+__device__ __forceinline__ bool bit_at(const void* bits, int64_t at) {
+  return static_cast<const uint8_t*>(bits)[at >> 3] >> (at & 7) & 1;
+}
 
 static __global__ void validity_bits_kernel(const uint8_t* __restrict__ bytes, int64_t count,
                                             unsigned* __restrict__ bits) {

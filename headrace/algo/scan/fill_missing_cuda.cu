@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that fill missing ones on a CUDA device: a running maximum over rows that are there.
+#include "headrace/algo/bits/validity_device.h"
 #include "headrace/algo/scan/fill_missing_kernels.h"
 #include "headrace/data/device_launch.h"
 
@@ -18,10 +19,7 @@ struct Missing {
   int64_t offset;
   int width;  // of floats, else 0
 
-  __device__ bool is_null(int64_t row) const {
-    const int64_t at = offset + row;
-    return valid && (valid[at >> 3] >> (at & 7) & 1) == 0;
-  }
+  __device__ bool is_null(int64_t row) const { return valid && !bit_at(valid, offset + row); }
 
   __device__ bool is_there(int64_t row) const {
     if (is_null(row)) return false;

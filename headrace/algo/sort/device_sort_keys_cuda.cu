@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words of keys on a CUDA device: one pass for the range of each part, one to write it.
 #include "headrace/algo/bits/ordered_word_math.h"
+#include "headrace/algo/bits/validity_device.h"
 #include "headrace/algo/sort/category_ranks.h"
 #include "headrace/algo/sort/device_sort_keys_kernels.h"
 #include "headrace/data/device_launch.h"
@@ -30,10 +31,6 @@ struct Rank {};
 struct Missing {};
 struct High {};
 struct Low {};
-
-__device__ bool bit_at(const void* bits, int64_t at) {
-  return static_cast<const uint8_t*>(bits)[at >> 3] >> (at & 7) & 1;
-}
 
 /// The ascending word of a row; false where it is missing.
 template <class T>

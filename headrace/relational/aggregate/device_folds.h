@@ -3,6 +3,7 @@
 // in their order and with the operations of accumulators.cpp: the CPU's bits.
 #pragma once
 #include "headrace/algo/aggregate/accumulators.h"
+#include "headrace/algo/bits/validity_device.h"
 #include "headrace/algo/keys/normalized_keys_device.h"
 
 #include <cstdint>
@@ -306,10 +307,6 @@ __device__ __forceinline__ void load_words(const Input& input, const Rows& rows,
     else if constexpr (std::is_integral_v<T>)
       words[k] = static_cast<uint64_t>(value);
   }
-}
-
-__device__ __forceinline__ bool bit_at(const void* bits, int64_t at) {
-  return static_cast<const uint8_t*>(bits)[at >> 3] >> (at & 7) & 1;
 }
 
 template <class Rows, int kCount>

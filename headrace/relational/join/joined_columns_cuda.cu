@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of several columns at once: a thread has four rows, which wait for memory together.
+#include "headrace/algo/bits/validity_device.h"
 #include "headrace/data/device_launch.h"
 #include "headrace/relational/join/joined_columns_kernels.h"
 
@@ -16,10 +17,6 @@ struct Pair {
   uint64_t first;
   uint64_t second;
 };
-
-__device__ bool bit_at(const uint8_t* bits, int64_t i) {
-  return bits[i >> 3] >> (i & 7) & 1;
-}
 
 /// Where the rows of a thread come from.
 struct Sources {

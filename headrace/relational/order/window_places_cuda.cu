@@ -25,7 +25,7 @@ struct Numbers {
   __device__ int32_t operator[](int64_t row) const {
     if (!values) return 0;
     const int64_t at = offset + row;
-    return !valid || (valid[at >> 3] >> (at & 7) & 1) ? values[at] : -1;
+    return !valid || bit_at(valid, at) ? values[at] : -1;
   }
 };
 
