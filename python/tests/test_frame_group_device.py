@@ -77,6 +77,22 @@ def test_missing_values_heavy_keys_and_narrow_keys(device, kind):
     assert hr.fallbacks() == ()
 
 
+@pytest.mark.parametrize("groups", [40, 30_000, 3_000_000])
+def test_nan_as_the_greatest_value(device, groups):
+    """What SQL asks of columns without nulls: the first group has NaN alone, the second one NaN."""
+    data = table(3 * MORSEL, groups).select(["k", "f8", "f4"]).to_pydict()
+    keys = np.array(data["k"])
+    for name in ("f8", "f4"):
+        values = np.array(data[name], name)
+        values[keys == keys[0]] = np.nan
+        values[np.flatnonzero(keys == keys[keys != keys[0]][0])[0]] = np.nan
+        data[name] = values
+    query = """SELECT k, sum(f8) AS s, avg(f8) AS a, min(f8) AS l, max(f8) AS g, count(f8) AS c,
+        min(f4) AS l4, max(f4) AS g4 FROM data GROUP BY k ORDER BY k"""
+    same(lambda d: hr.sql(query, data=d), pa.table(data), device)
+    assert "groupby" not in {op for op, *_ in hr.fallbacks()}
+
+
 def test_slots_of_several_morsels(device):
     data = table(4 * MORSEL + 1, 100_000, heavy=True)
     same(lambda d: aggregated(d, "k", ["sum", "mean", "count"]), data, device)

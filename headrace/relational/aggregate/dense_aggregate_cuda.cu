@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Group-by of few slots on a CUDA device: blocks of threads fold runs of rows, and the states of
 // runs are joined in order then.
-#include "headrace/algo/bits/validity_device.h"
 #include "headrace/algo/keys/factorize.h"
 #include "headrace/relational/aggregate/dense_aggregate_kernels.h"
 #include "headrace/relational/aggregate/dense_folds_device.h"
@@ -177,20 +176,6 @@ bool is_argument(Accumulator accumulator) {
   return accumulator == Accumulator::kArgmin || accumulator == Accumulator::kArgmax;
 }
 
-__global__ void columns_kernel(const __grid_constant__ ValueOutput out,
-                               const uint64_t* __restrict__ states,
-                               const uint32_t* __restrict__ sizes,
-                               const uint32_t* __restrict__ missing, int64_t groups) {
-  const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (i >= groups) return;
-  uint64_t state = states ? states[i] : 0;
-  const int64_t values = values_of(out, sizes[i], missing ? missing[i] : 0, state);
-  store_word(out.to, i, out.width, final_word(out, state, values));
-  if (!out.valid) return;
-  out.valid[i] = values >= out.fewest;
-  if (values < out.fewest) atomicAdd(out.nulls, 1u);
-}
-
 /// How slots are dealt to blocks: so that a block's states are in shared memory, and the device is
 /// full where there are few runs.
 Slots split_of(int64_t slots, int64_t runs) {
@@ -227,18 +212,9 @@ class DenseFold {
   // Aggregates of the slots below `groups`, which all have rows.
   std::vector<Column> columns(int64_t groups) {
     fold(false);
-    const size_t count = plan_.aggregates.size();
-    auto* const nulls = scratch<unsigned>(static_cast<int64_t>(count));
-    call_.fill(reinterpret_cast<std::byte*>(nulls), 0, static_cast<int64_t>(4 * count));
-    std::vector<Buffer> values;
-    std::vector<const uint8_t*> valid;
-    for (size_t k = 0; k < count; ++k) {
+    GroupColumns made(call_, plan_.aggregates, groups, place_);
+    for (size_t k = 0; k < plan_.aggregates.size(); ++k) {
       const PlannedAggregate& aggregate = plan_.aggregates[k];
-      values.push_back(allocate_result(groups * aggregate.dtype.size_bytes(), place_));
-      ValueOutput out = output_of(aggregate, call_.writes(values.back()));
-      out.nulls = nulls + k;
-      if (out.fewest > 0) out.valid = scratch<uint8_t>(groups);
-      valid.push_back(out.valid);
       const uint64_t* states = nullptr;
       const uint32_t* missing = nullptr;
       if (aggregate.input >= 0) {
@@ -247,20 +223,11 @@ class DenseFold {
         if (!aggregate.accumulators.empty())
           states = total<uint64_t>(totals.folds[aggregate.accumulators[0]]);
       }
-      columns_kernel<<<blocks_of(groups, kThreads), kThreads, 0, stream()>>>(
-          out, states, total<uint32_t>(sizes_at_), missing, groups);
+      made.write(k, states, total<uint32_t>(sizes_at_), missing);
     }
-    std::vector<unsigned> null_counts(count);
-    if (std::ranges::any_of(valid, [](const uint8_t* bytes) { return bytes != nullptr; }))
-      call_.fetch(null_counts.data(), nulls, static_cast<int64_t>(4 * count));
-    std::vector<Column> made;
-    for (size_t k = 0; k < count; ++k) {
-      const Buffer bits =
-          null_counts[k] > 0 ? validity_of(call_, valid[k], groups, place_) : Buffer();
-      made.push_back(Column(plan_.aggregates[k].dtype, groups, values[k], bits, null_counts[k]));
-    }
+    std::vector<Column> columns = made.columns();
     call_.finish(cudaGetLastError());
-    return made;
+    return columns;
   }
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Median, quantiles and numbers of distinct values of groups on a CUDA device, whose values lie in
 // order.
-#include "headrace/algo/bits/validity_device.h"
 #include "headrace/algo/reduce/quantile_math.h"
 #include "headrace/relational/aggregate/group_outputs_device.h"
 #include "headrace/relational/aggregate/order_statistics_kernels.h"
@@ -12,10 +11,7 @@ namespace hr::cuda {
 
 namespace {
 
-using groups::bit_at;
-using groups::final_word;
-using groups::output_of;
-using groups::store_word;
+using groups::GroupColumns;
 using groups::word_of;
 
 constexpr int kThreads = 256;
@@ -110,18 +106,6 @@ __global__ void quantiles_kernel(const __grid_constant__ Rows<T> values,
   out[group] = word_of(result);
 }
 
-__global__ void write_kernel(const __grid_constant__ ValueOutput out,
-                             const uint64_t* __restrict__ words,
-                             const uint32_t* __restrict__ counts, int64_t groups) {
-  const int64_t group = int64_t{blockIdx.x} * kThreads + threadIdx.x;
-  if (group >= groups) return;
-  const int64_t values = counts[group];
-  store_word(out.to, group, out.width, final_word(out, words[group], values));
-  if (!out.valid) return;
-  out.valid[group] = values >= out.fewest;
-  if (values < out.fewest) atomicAdd(out.nulls, 1u);
-}
-
 template <class T>
 std::vector<Column> statistics_of(const Column& number_column, int64_t groups,
                                   const Column& value_column,
@@ -135,50 +119,29 @@ std::vector<Column> statistics_of(const Column& number_column, int64_t groups,
   const unsigned row_blocks = blocks_of(rows + 1, kThreads);
   const unsigned group_blocks = blocks_of(groups, kThreads);
   const Buffer room[] = {call.scratch(8 * (groups + 1)), call.scratch(4 * groups),
-                         call.scratch(4 * static_cast<int64_t>(wanted.size()))};
+                         call.scratch(8 * groups)};
   auto* const begins = call.writes_as<int64_t>(room[0]);
   auto* const counts = call.writes_as<uint32_t>(room[1]);
-  auto* const nulls = call.writes_as<unsigned>(room[2]);
-  call.fill(reinterpret_cast<std::byte*>(nulls), 0, static_cast<int64_t>(4 * wanted.size()));
+  auto* const words = call.writes_as<uint64_t>(room[2]);
   begins_kernel<<<row_blocks, kThreads, 0, stream>>>(numbers, rows, groups, begins);
   counts_kernel<T><<<group_blocks, kThreads, 0, stream>>>(values, begins, groups, counts);
-  std::vector<Buffer> results, kept;
-  std::vector<const uint8_t*> valid;
+  GroupColumns made(call, wanted, groups, place);
   for (size_t k = 0; k < wanted.size(); ++k) {
     const AggregateRequest& request = wanted[k].request;
-    kept.push_back(call.scratch(8 * groups));
-    auto* const words = call.writes_as<unsigned long long>(kept.back());
     if (request.aggregate == Aggregate::kNunique) {
       call.fill(reinterpret_cast<std::byte*>(words), 0, 8 * groups);
-      distinct_kernel<T><<<row_blocks, kThreads, 0, stream>>>(numbers, values, rows, words);
+      distinct_kernel<T><<<row_blocks, kThreads, 0, stream>>>(
+          numbers, values, rows, reinterpret_cast<unsigned long long*>(words));
     } else {
       const double q = request.aggregate == Aggregate::kMedian ? 0.5 : request.quantile;
-      quantiles_kernel<T><<<group_blocks, kThreads, 0, stream>>>(
-          values, begins, counts, groups, q, request.interpolation,
-          reinterpret_cast<uint64_t*>(words));
+      quantiles_kernel<T><<<group_blocks, kThreads, 0, stream>>>(values, begins, counts, groups, q,
+                                                                 request.interpolation, words);
     }
-    results.push_back(allocate_result(groups * wanted[k].dtype.size_bytes(), place));
-    ValueOutput out = output_of(wanted[k], call.writes(results.back()));
-    out.is_count = false;
-    out.nulls = nulls + k;
-    if (out.fewest > 0) {
-      kept.push_back(call.scratch(groups));
-      out.valid = call.writes_as<uint8_t>(kept.back());
-    }
-    valid.push_back(out.valid);
-    write_kernel<<<group_blocks, kThreads, 0, stream>>>(
-        out, reinterpret_cast<const uint64_t*>(words), counts, groups);
+    made.write(k, words, counts, nullptr);
   }
-  std::vector<unsigned> null_counts(wanted.size());
-  if (std::ranges::any_of(valid, [](const uint8_t* bytes) { return bytes != nullptr; }))
-    call.fetch(null_counts.data(), nulls, static_cast<int64_t>(4 * wanted.size()));
-  std::vector<Column> made;
-  for (size_t k = 0; k < wanted.size(); ++k) {
-    const Buffer bits = null_counts[k] > 0 ? validity_of(call, valid[k], groups, place) : Buffer();
-    made.push_back(Column(wanted[k].dtype, groups, results[k], bits, null_counts[k]));
-  }
+  std::vector<Column> columns = made.columns();
   call.finish(cudaGetLastError());
-  return made;
+  return columns;
 }
 
 }  // namespace

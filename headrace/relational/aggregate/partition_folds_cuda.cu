@@ -16,12 +16,12 @@ namespace hr::cuda {
 
 namespace {
 
-using groups::final_word;
+using groups::group_value;
+using groups::GroupValue;
 using groups::plus;
 using groups::store_word;
 using groups::times;
 using groups::value_of;
-using groups::values_of;
 using groups::word_of;
 
 constexpr int kThreads = 256;
@@ -281,13 +281,12 @@ __device__ __forceinline__ void write_groups(TileRoom<T, kSlots>& room, const Ou
 #pragma unroll
     for (int k = 0; k < kOwn; ++k) {
       if (sizes[k] == 0) continue;
-      uint64_t state = word_of(states[k]);
       uint32_t missing = 0;
       if constexpr (std::is_floating_point_v<T>) missing = room.missing[thread * kOwn + k];
-      const int64_t values = values_of(out, sizes[k], missing, state);
-      room.words[rank] = final_word(out, state, values);
-      room.order[rank] = values >= out.fewest;
-      nulls += values < out.fewest;
+      const GroupValue made = group_value(out, word_of(states[k]), sizes[k], missing);
+      room.words[rank] = made.word;
+      room.order[rank] = made.values >= out.fewest;
+      nulls += made.values < out.fewest;
       ++rank;
     }
     if (out.valid && nulls > 0) atomicAdd(out.nulls, nulls);

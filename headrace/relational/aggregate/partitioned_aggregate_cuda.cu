@@ -2,7 +2,6 @@
 // Group-by of many groups on a CUDA device. Keys are sorted stably by their upper bits, each time
 // with the values of one column, until equal ones are in one partition, which a block of threads
 // folds: its slots with rows become groups, in the order of keys.
-#include "headrace/algo/bits/validity_device.h"
 #include "headrace/algo/keys/normalized_keys_device.h"
 #include "headrace/relational/aggregate/group_outputs_device.h"
 #include "headrace/relational/aggregate/partition_folds_kernels.h"
@@ -11,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -198,27 +198,18 @@ class PartitionedFold {
                             width_bits == 0 ? 0 : ~uint64_t{0} >> (64 - width_bits),
                             field.shift & 63, static_cast<int>(width)});
     }
-    const size_t count = plan_.aggregates.size();
-    nulls_ = scratch<unsigned>(static_cast<int64_t>(count));
-    call_.fill(reinterpret_cast<std::byte*>(nulls_), 0, static_cast<int64_t>(4 * count));
-    for (size_t k = 0; k < count; ++k) {
-      const PlannedAggregate& aggregate = plan_.aggregates[k];
-      value_buffers_.push_back(allocate_result(groups * aggregate.dtype.size_bytes(), place_));
-      values_.push_back(output_of(aggregate, call_.writes(value_buffers_.back())));
-      values_.back().nulls = nulls_ + k;
-      if (values_.back().fewest > 0) values_.back().valid = scratch<uint8_t>(groups);
-    }
+    made_.emplace(call_, plan_.aggregates, groups, place_);
   }
 
   // Aggregates of an accumulator of an input, or if it is -1 of how many values there are.
   std::vector<ValueOutput> outputs_of(int64_t input, int64_t accumulator) const {
     std::vector<ValueOutput> found;
-    for (size_t k = 0; k < values_.size(); ++k) {
+    for (size_t k = 0; k < plan_.aggregates.size(); ++k) {
       const PlannedAggregate& each = plan_.aggregates[k];
       const bool is_of = input < 0 ? !has_values(each.input) : each.input == input;
       const int64_t own =
           each.accumulators.empty() ? -1 : static_cast<int64_t>(each.accumulators[0]);
-      if (is_of && own == accumulator) found.push_back(values_[k]);
+      if (is_of && own == accumulator) found.push_back(made_->outputs()[k]);
     }
     return found;
   }
@@ -257,21 +248,10 @@ class PartitionedFold {
   }
 
   Grouped finish(int64_t groups) {
-    const size_t count = plan_.aggregates.size();
-    std::vector<unsigned> null_counts(count);
-    if (std::ranges::any_of(values_, [](const ValueOutput& out) { return out.valid != nullptr; }))
-      call_.fetch(null_counts.data(), nulls_, static_cast<int64_t>(4 * count));
     Grouped grouped;
     for (size_t k = 0; k < fields_.size(); ++k)
       grouped.keys.push_back(fields_[k].column.with_rows(groups, key_buffers_[k], Buffer(), 0));
-    for (size_t k = 0; k < count; ++k) {
-      Buffer validity;
-      if (null_counts[k] > 0) {
-        validity = validity_of(call_, values_[k].valid, groups, place_);
-      }
-      grouped.values.push_back(
-          Column(plan_.aggregates[k].dtype, groups, value_buffers_[k], validity, null_counts[k]));
-    }
+    grouped.values = made_->columns();
     call_.finish(cudaGetLastError());
     return grouped;
   }
@@ -288,16 +268,14 @@ class PartitionedFold {
   DeviceCall call_;
   std::vector<Buffer> buffers_{};
   std::vector<Buffer> key_buffers_{};
-  std::vector<Buffer> value_buffers_{};
   std::vector<KeyOutput> keys_left_{};  // until the first fold writes them
-  std::vector<ValueOutput> values_{};
+  std::optional<GroupColumns> made_{};
   size_t first_input_ = 0;
   SortedPartitions partitions_of_rows_{};
   const uint32_t* keys_ = nullptr;
   uint32_t* sorted_ = nullptr;
   uint64_t* words_ = nullptr;
   uint64_t* sorted_words_ = nullptr;
-  unsigned* nulls_ = nullptr;
 };
 
 }  // namespace
