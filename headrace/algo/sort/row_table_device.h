@@ -111,7 +111,9 @@ __global__ void __launch_bounds__(kThreads)
     return;
   }
   const int64_t step = int64_t{gridDim.x} * kThreads;
-  for (int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x; row < count; row += step) {
+  const volatile unsigned* const is_full = tables.is_full;
+  for (int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x; row < count && *is_full == 0;
+       row += step) {
     const uint32_t slot =
         rows.is_there(row) ? tables.few.put(rows, row, kMostSteps) : RowTable::kNone;
     if (slot == RowTable::kFull) *tables.is_full = 1;
