@@ -109,26 +109,30 @@ KeySample sample_of(int64_t rows, int64_t most) {
   return {count, rows / std::max<int64_t>(count, 1)};
 }
 
+// How often each key of a sample comes, at its first place; 0 at the others. Small tables: the keys
+// of a device are counted while it waits.
+std::vector<uint16_t> times_of(const std::vector<uint64_t>& keys) {
+  const int bits = std::bit_width(2 * keys.size() - 1);
+  constexpr uint16_t kFree = UINT16_MAX;
+  std::vector<uint16_t> places(size_t{1} << bits, kFree);
+  std::vector<uint16_t> times(keys.size(), 0);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    size_t at = hash_key(keys[i]) >> (64 - bits);
+    while (places[at] != kFree && keys[places[at]] != keys[i]) at = (at + 1) % places.size();
+    if (places[at] == kFree) places[at] = static_cast<uint16_t>(i);
+    ++times[places[at]];
+  }
+  return times;
+}
+
 bool tells_of_more(const std::vector<uint64_t>& keys, int64_t most) {
   const auto sample = static_cast<int64_t>(keys.size());
-  // How often each comes.
-  const int bits = std::bit_width(static_cast<uint64_t>(2 * sample - 1));
-  struct Slot {
-    uint64_t key;
-    int64_t count;
-  };
-  std::vector<Slot> slots(size_t{1} << bits, {0, 0});
-  for (const uint64_t key : keys) {
-    size_t at = hash_key(key) >> (64 - bits);
-    while (slots[at].count > 0 && slots[at].key != key) at = (at + 1) % slots.size();
-    slots[at] = {key, slots[at].count + 1};
-  }
   // Without those that come often, as a missing value may.
   constexpr int64_t kOften = 4;
   int64_t taken = 0, distinct = 0;
-  for (const Slot& slot : slots) {
-    if (slot.count == 0 || slot.count > kOften) continue;
-    taken += slot.count;
+  for (const int64_t times : times_of(keys)) {
+    if (times == 0 || times > kOften) continue;
+    taken += times;
     ++distinct;
   }
   return taken >= sample / 4 && taken - distinct < taken * taken / (2 * most);
@@ -147,6 +151,10 @@ KeySample many_keys_sample(int64_t rows) {
 
 bool are_many_keys(int64_t rows, const std::vector<uint64_t>& keys) {
   return tells_of_more(keys, most_of(rows));
+}
+
+int64_t most_times(const std::vector<uint64_t>& keys) {
+  return keys.empty() ? 0 : std::ranges::max(times_of(keys));
 }
 
 bool has_more_keys(int64_t rows, const ReadKeys& read, const std::vector<BufferAccess>& accesses,

@@ -73,6 +73,8 @@ struct KeySample {
 HR_API KeySample many_keys_sample(int64_t rows);
 /// What `has_many_keys` tells of these.
 HR_API bool are_many_keys(int64_t rows, const std::vector<uint64_t>& keys);
+/// How often the most frequent key of a sample comes.
+HR_API int64_t most_times(const std::vector<uint64_t>& keys);
 
 struct FactorizedKeys {
   Buffer numbers{};  ///< uint32 a row, sealed; empty when there were more than `most` keys

@@ -41,6 +41,12 @@ TEST(Factorize, EqualsOneWalkOverTheRows) {
       }
 }
 
+TEST(Factorize, MostFrequentKeyOfASample) {
+  EXPECT_EQ(most_times({}), 0);
+  EXPECT_EQ(most_times({7}), 1);
+  EXPECT_EQ(most_times({7, 0, 7, 1, 7, 0}), 3);
+}
+
 TEST(Factorize, GivesUpByTheKeysAlone) {
   std::vector<uint64_t> keys;
   for (uint64_t i = 0; i < 3 * kMorselRows; ++i) keys.push_back(i);

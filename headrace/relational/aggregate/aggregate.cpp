@@ -219,11 +219,6 @@ class DeviceGroups {
 
   // Medians, quantiles and numbers of distinct values, next to other aggregates.
   std::optional<Grouped> with_order_statistics(const AggregatePlan& plan) const {
-    const bool sort = options_.order == GroupOrder::kSorted;
-    const std::optional<RowCodes> coded = codes_of_keys(sort);
-    if (!coded || coded->first_rows.num_elements() == 0) return {};
-    const int64_t groups = coded->first_rows.num_elements();
-    Grouped grouped{{}, std::vector<Column>(plan.aggregates.size())};
     std::array<std::vector<AggregateRequest>, 2> others;  // by whether the order of rows matters
     std::array<std::vector<size_t>, 2> places;
     for (size_t k = 0; k < plan.aggregates.size(); ++k) {
@@ -233,12 +228,18 @@ class DeviceGroups {
       others[in_chains].push_back(each.request);
       places[in_chains].push_back(k);
     }
+    // Next to values in order the host folds each group in one chain.
+    const AggregatePlan chains = plan_aggregates(values_, others[true]);
+    if (!why_no_chain_kernel(chains).empty()) return {};
+    const bool sort = options_.order == GroupOrder::kSorted;
+    const std::optional<RowCodes> coded = codes_of_keys(sort);
+    if (!coded || coded->first_rows.num_elements() == 0) return {};
+    const int64_t groups = coded->first_rows.num_elements();
+    Grouped grouped{{}, std::vector<Column>(plan.aggregates.size())};
     const auto put = [&](bool in_chains, const std::vector<Column>& made) {
       for (size_t k = 0; k < made.size(); ++k) grouped.values[places[in_chains][k]] = made[k];
     };
-    // Next to values in order the host folds each group in one chain.
     if (!others[true].empty()) {
-      const AggregatePlan chains = plan_aggregates(values_, others[true]);
       const std::optional<NormalizedKeys> numbers =
           NormalizedKeys::of_device({coded->codes}, {.ordered = true, .drop_missing = true});
       if (!numbers || !why_no_chain_kernel(chains, *numbers).empty()) return {};

@@ -84,6 +84,8 @@ Grouped partitioned_aggregate_on_device(const AggregatePlan& plan, const Normali
                                         int64_t groups);
 /// Why no kernel folds each group in one chain; empty: one does.
 std::string why_no_chain_kernel(const AggregatePlan& plan, const NormalizedKeys& packed);
+/// The same of the aggregates alone.
+std::string why_no_chain_kernel(const AggregatePlan& plan);
 /// The same, or why the host would not fold a group in one chain; empty: kernel and host do. May
 /// read a sample of the keys.
 std::string why_no_partitioned_kernel(const AggregatePlan& plan, const NormalizedKeys& packed,

@@ -338,15 +338,7 @@ std::string why_no_chains(const NormalizedKeys& packed) {
   if (!is_dense && !are_many_keys(rows, keys)) return "few groups of keys far apart";
   // A thread adds up the rows of a key one after the other.
   constexpr int64_t kMostRows = 1 << 17;
-  KeyMap numbers;
-  numbers.reserve(static_cast<int64_t>(keys.size()));
-  std::vector<int64_t> times;
-  int64_t most = 0;
-  for (const uint64_t key : keys) {
-    const uint32_t number = numbers.add(key);
-    if (number == times.size()) times.push_back(0);
-    most = std::max(most, ++times[number]);
-  }
+  const int64_t most = most_times(keys);
   constexpr int64_t kChance = 16;  // so often keys come that have fewer rows
   return most > kChance && most * step > kMostRows ? "many groups of which one holds most rows"
                                                    : "";
@@ -354,14 +346,7 @@ std::string why_no_chains(const NormalizedKeys& packed) {
 
 }  // namespace
 
-std::string why_no_chain_kernel(const AggregatePlan& plan, const NormalizedKeys& packed) {
-  const uint64_t domain = packed.domain();
-  if (domain == 0 || domain > std::min(uint64_t{1} << 32, uint64_t{4} * packed.num_rows()))
-    return "keys far apart";
-  for (const KeyField& field : packed.key_fields())
-    if (field.column.dtype().is_bool() || field.column.dtype().is_floating() || field.turn ||
-        (field.can_miss && !packed.has_missing()))
-      return "many groups by bools, floats, nulls or categories that are not in order";
+std::string why_no_chain_kernel(const AggregatePlan& plan) {
   for (const PlannedAggregate& aggregate : plan.aggregates)
     if (!has_device_fold(aggregate.request.aggregate))
       return "aggregates of many groups other than sum, prod, mean, min, max, count and size";
@@ -372,6 +357,17 @@ std::string why_no_chain_kernel(const AggregatePlan& plan, const NormalizedKeys&
       return "nulls among integers of many groups";
   }
   return {};
+}
+
+std::string why_no_chain_kernel(const AggregatePlan& plan, const NormalizedKeys& packed) {
+  const uint64_t domain = packed.domain();
+  if (domain == 0 || domain > std::min(uint64_t{1} << 32, uint64_t{4} * packed.num_rows()))
+    return "keys far apart";
+  for (const KeyField& field : packed.key_fields())
+    if (field.column.dtype().is_bool() || field.column.dtype().is_floating() || field.turn ||
+        (field.can_miss && !packed.has_missing()))
+      return "many groups by bools, floats, nulls or categories that are not in order";
+  return why_no_chain_kernel(plan);
 }
 
 std::string why_no_partitioned_kernel(const AggregatePlan& plan, const NormalizedKeys& packed,
