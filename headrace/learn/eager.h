@@ -17,8 +17,8 @@ HR_API std::vector<NodePtr> run_eagerly(
     std::string_view op, const std::vector<NodePtr>& nodes,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work);
 
-/// The same of work that has kernels for CUDA, where `limits` has no reason against it. Throws
-/// DeviceError for arrays in different places.
+/// The same of work that has kernels for CUDA, where `limits` has no reason against it. Arrays on
+/// the host go to the device of the others. Throws DeviceError for two devices.
 HR_API std::vector<NodePtr> run_eagerly(
     std::string_view op, const std::vector<NodePtr>& nodes, const KernelLimits& limits,
     const std::function<std::vector<Tensor>(std::span<const Tensor>)>& work);

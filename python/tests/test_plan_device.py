@@ -260,11 +260,18 @@ def test_what_has_no_kernel_falls_back_and_says_so(device, noise):
         hr.eval(hr.fft.rfft(x))
 
 
-def test_inputs_in_different_places_are_an_error(device, noise):
-    x = there(noise, device)
-    with pytest.raises(hr.DeviceError, match="the inputs are in different places"):
-        hr.eval(x + hr.asarray(noise))
+def test_inputs_on_the_host_follow_the_others(device, noise):
+    x, frame = there(noise, device), hr.DataFrame({"a": noise, "b": noise > 0})
+    total = frame["a"].to(device).where(frame["b"], 2.5)
+    assert str(total.explain()).count(f"to [{device}:0]") == 2
+    before = _core.ledger_bytes()
+    hr.eval(total)
+    assert total.device == f"{device}:0"
+    assert _core.ledger_bytes() - before == noise.nbytes + (noise.size + 7) // 8
+    same(total, np.where(noise > 0, noise, 2.5))
+    same(x + hr.asarray(noise), noise + noise)
     same(x + hr.asarray(2.5), noise + 2.5)  # a number is no place
+    assert hr.fallbacks() == ()
 
 
 def test_an_unknown_device_is_an_error():

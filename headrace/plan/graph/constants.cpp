@@ -42,7 +42,7 @@ NodePtr repeated(const NodePtr& like, Dtype dtype, std::shared_ptr<Repeat> op) {
   if (known) op->domain = signature.domain;
   const NodePtr made = apply_operator(std::move(op), std::move(signature),
                                       known ? std::vector<NodePtr>{} : std::vector{like});
-  const Place place = like->is_ready() ? place_of(like->value()) : like->fields().place;
+  const Place place = place_of(like);
   return !known || place == made->fields().place ? made : to_place(made, place);
 }
 

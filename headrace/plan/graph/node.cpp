@@ -242,6 +242,23 @@ bool has_counted_rows(const Node::Fields& fields) {
          });
 }
 
+// Inputs on the host follow the others to their device, by copies that a plan shows: what a call
+// makes for itself, such as a list of values or a small table, and columns of other frames.
+void bring_together(std::vector<NodePtr>& inputs) {
+  const auto has_rows = [](const NodePtr& input) {
+    const Signature& signature = input->fields().signature;
+    return signature.form == Form::kTable || !signature.shape.empty();
+  };
+  const auto there = std::ranges::find_if(
+      inputs, [&](const NodePtr& input) { return has_rows(input) && !place_of(input).is_host(); });
+  if (there == inputs.end()) return;
+  const Place place = place_of(*there);
+  for (NodePtr& input : inputs)
+    if (has_rows(input) && place_of(input).is_host() &&
+        may_be_at(input->fields().signature.dtype, place))
+      input = to_place(input, place);
+}
+
 // Work runs where its data are, values without a dimension stay on the host.
 Place place_after(const Node::Fields& fields) {
   if (fields.value) return place_of(*fields.value);
@@ -273,6 +290,7 @@ NodePtr make_node(Node::Fields&& fields) {
   if (is_operator) note_rows(fields);
   if (fields.kind() == NodeKind::kElementwise) fields.chain_length = chain_length(fields.inputs);
   fields.whole = is_whole(fields);
+  bring_together(fields.inputs);
   fields.place = place_after(fields);
   fields.counted = has_counted_rows(fields);
   note_structure(fields, over_live);

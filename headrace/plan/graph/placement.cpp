@@ -124,6 +124,18 @@ bool is_one_element(const Value& value) {
   return true;
 }
 
+// The value at `place`, but for lists and structs.
+Value where_it_may_be(const Value& value, Place place) {
+  if (const auto* column = std::get_if<Column>(&value))
+    return may_be_at(column->dtype(), place) ? to_place(value, place) : value;
+  const auto* table = std::get_if<Table>(&value);
+  if (!table) return to_place(value, place);
+  std::vector<Column> columns;
+  for (const Column& each : table->columns())
+    columns.push_back(std::get<Column>(where_it_may_be(each, place)));
+  return Table(table->names(), std::move(columns));
+}
+
 std::vector<Value> run_simulated(std::string_view op, const std::vector<Value>& inputs,
                                  const PlaceWork& work) {
   synchronize(stream_of(simulated));
@@ -152,6 +164,14 @@ Place place_of(const Value& value) {
     if (!buffer.place().is_host()) place = buffer.place();
   });
   return place;
+}
+
+Place place_of(const NodePtr& node) {
+  return node->is_ready() ? place_of(node->value()) : node->fields().place;
+}
+
+bool may_be_at(Dtype dtype, Place place) {
+  return !place.is_gpu() || !dtype.is_nested();
 }
 
 Value to_place(const Value& value, Place place) {
@@ -254,7 +274,7 @@ std::vector<Value> run_on_host(std::string_view op, const std::string& reason, P
   std::vector<Value> made = work(here);
   for (Value& value : made) {
     if (!has_no_dimension(value)) fallback.bytes += value_bytes(value);
-    value = to_place(value, place);
+    value = where_it_may_be(value, place);
   }
   fallback.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -280,20 +300,20 @@ std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& li
   for (const Value& input : inputs)
     if (const Place own = place_of(input); !own.is_host()) place = own;
   if (place.is_host()) return work(inputs);
+  bool has_nested = false;
   for (Value& input : inputs) {
     const Place own = place_of(input);
     if (has_no_dimension(input)) input = to_place(input, host);
     if (own == place || has_no_dimension(input) || value_bytes(input) == 0) continue;
-    if (own.is_host() && is_one_element(input)) {
-      input = to_place(input, place);
-      continue;
-    }
-    throw_error<DeviceError>(op, "the inputs are in different places",
-                             {{"place", place.name()}, {"other", own.name()}},
-                             "bring them together with to()");
+    if (!own.is_host())
+      throw_error<DeviceError>(op, "the inputs are on different devices",
+                               {{"place", place.name()}, {"other", own.name()}},
+                               "bring them together with to()");
+    input = where_it_may_be(input, place);
+    has_nested |= place_of(input).is_host();
   }
   if (place.is_simulated()) return run_simulated(op, inputs, work);
-  const std::string reason = limits(inputs);
+  const std::string reason = has_nested ? "lists and structs stay on the host" : limits(inputs);
   return reason.empty() ? work(inputs) : run_on_host(op, reason, place, inputs, work);
 }
 

@@ -13,6 +13,12 @@ namespace hr {
 /// The place of a value's buffers; the host for none.
 HR_API Place place_of(const Value& value);
 
+/// The place of a node's value, or where it is to be made.
+Place place_of(const NodePtr& node);
+
+/// Whether values of a dtype can lie there: lists and structs stay on the host.
+bool may_be_at(Dtype dtype, Place place);
+
 /// The value at `place`, by one copy that the ledger shows; itself when it is there. Arrays without
 /// dimensions stay on the host, where the next kernel takes them from.
 HR_API Value to_place(const Value& value, Place place);
@@ -40,8 +46,10 @@ std::string why_strided(const Value& value);
 
 /// Runs `work` where the inputs are and gives what it makes there. On the simulated device it sees
 /// the inputs as the host's. On a CUDA device it gets them as they are; where `limits` has a reason
-/// against that, it runs on the host between two copies, and `fallbacks` tells. Throws DeviceError,
-/// naming `op`, for inputs in different places, and instead of falling back when strict.
+/// against that, it runs on the host between two copies, and `fallbacks` tells. Inputs on the host
+/// are copied to the device of the others; lists and structs, which stay there, are such a reason.
+/// Throws DeviceError, naming `op`, for inputs on two devices, and instead of falling back when
+/// strict.
 std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& limits,
                                      std::vector<Value> inputs, const PlaceWork& work);
 

@@ -136,9 +136,11 @@ def _matrix_dtype(words: frozenset[str]) -> str | None:
 
 
 def _number_matrix(nodes: list[_core.Node]) -> np.ndarray[Any, Any] | None:
-    """Columns of numbers in one array; None for others, and for those that NumPy converts."""
+    """Columns of numbers in one array; None for others, on a device, and if NumPy converts them."""
     import numpy as np
 
+    if any(_core.place_of(node) != "host" for node in nodes):
+        return None
     if (dtype := _matrix_dtype(frozenset(node.dtype for node in nodes))) is None:
         return None
     made = np.empty((nodes[0].shape[0], len(nodes)), dtype)
