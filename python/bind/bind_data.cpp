@@ -248,6 +248,15 @@ void bind_data(nb::module_& m) {
   m.def(
       "dtype_name", [](std::string_view word) { return dtype_name(hr::dtype_from_name(word)); },
       "word"_a);
+  const auto is_foreign = [](const auto& data) {
+    bool found = false;
+    hr::for_each_buffer(data, [&](const hr::Buffer& buffer) { found |= buffer.is_foreign(); });
+    return found;
+  };
+  m.def(
+      "is_foreign", [=](const hr::Tensor& tensor) { return is_foreign(tensor); }, "value"_a,
+      "Whether some of the memory is of another library.");
+  m.def("is_foreign", [=](const hr::Column& column) { return is_foreign(column); }, "value"_a);
   m.def("dtype_fields", dtype_fields, "word"_a);
   auto column =
       nb::class_<hr::Column>(m, "Column", nb::type_slots(column_slots))

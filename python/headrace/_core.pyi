@@ -347,6 +347,13 @@ def current_work() -> tuple[str, str, int]:
 
 def dtype_name(word: str) -> str: ...
 
+@overload
+def is_foreign(value: Tensor) -> bool:
+    """Whether some of the memory is of another library."""
+
+@overload
+def is_foreign(value: Column) -> bool: ...
+
 def dtype_fields(word: str) -> list[tuple[str, str]]: ...
 
 class Column:

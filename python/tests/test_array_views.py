@@ -208,6 +208,40 @@ def test_pickled_views_are_arrays() -> None:
     assert x.tolist() == [0, 1, 2, 3]
 
 
+# ---- outputs -------------------------------------------------------------------------------------
+@pytest.mark.parametrize("make", [hr.zeros, hr.empty, hr.ones, lambda shape: hr.full(shape, 2.5)])
+def test_code_for_numpy_writes_into_outputs(make: Any) -> None:
+    x, other = make((2, 3)), make((2, 3))
+    first = x.tolist()
+    plan, copied, view = x + 1, x.copy(), x[0]
+    out = np.asarray(x)
+    assert out.flags.writeable
+    assert out.tolist() == first
+    out[:] = 7
+    assert x.tolist() == [[7] * 3] * 2
+    assert (other.tolist(), copied.tolist(), view.tolist()) == (first, first, first[0])
+    assert plan.tolist() == [[each + 1 for each in row] for row in first]
+    assert make((2, 3)).tolist() == first
+    with pytest.raises(hr.InvalidArgumentError, match="snapshot"):
+        view += 1
+    later, apart = x * 2, +x
+    again = np.asarray(x)
+    again[0, 0] = -1  # the same memory
+    assert (x[0, 0].item(), out[0, 0]) == (-1, -1)
+    assert later.tolist() == [[14] * 3] * 2
+    assert apart.tolist() == [[7] * 3] * 2
+    x[1] = 0
+    assert not np.asarray(x).flags.writeable
+    assert out.tolist() == [[-1, 7, 7], [7, 7, 7]]
+
+
+def test_other_arrays_are_no_outputs() -> None:
+    x = hr.zeros(3)
+    x += 1
+    for array in (x, hr.zeros(3)[:2], hr.zeros(3) + 1, hr.asarray([1.0]), hr.zeros(())):
+        assert not np.asarray(array).flags.writeable
+
+
 # ---- random programs -----------------------------------------------------------------------------
 def _cut(draw: random.Random, size: int) -> Any:
     if size and draw.random() < 0.25:

@@ -53,6 +53,10 @@ class Array(StandardOperators, role="_array"):
     def _like(self, node: _core.Node) -> Any:
         return array_of(node)
 
+    def _buffer_value(self) -> Any:
+        memory = views.output_memory(self) if self.device == "host" else None
+        return super()._buffer_value() if memory is None else memory
+
     # ---- shape -----------------------------------------------------------------------------------
     @property
     def shape(self) -> tuple[int, ...]:
@@ -133,7 +137,9 @@ class Array(StandardOperators, role="_array"):
         return views.ravel(self)
 
     def copy(self) -> Array:
-        """Another handle on the values: a change of one does not reach the other. Costs nothing.
+        """Another handle on the values: a change of one does not reach the other.
+
+        Memory that others may write is copied; else it costs nothing.
 
         >>> x = hr.asarray([1, 2])
         >>> y = x[:].copy()
@@ -141,6 +147,8 @@ class Array(StandardOperators, role="_array"):
         >>> x.tolist()
         [1, 2]
         """
+        if self._node.is_live and self.device == "host":  # others may write it
+            return array_of(_core.data(self._value().copy("copy")))
         return array_of(self._node)
 
     def __len__(self) -> int:

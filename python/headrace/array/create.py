@@ -7,6 +7,7 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any
 
+from headrace.array import views
 from headrace.array.construct import asarray
 from headrace.array.layout import broadcast_to, expand_dims, iota
 from headrace.dtypes import dtype_word
@@ -32,12 +33,15 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 def full(shape: Shape, fill_value: Any, dtype: npt.DTypeLike | None = None) -> Array:
     """An array of one value: a view that repeats it, so it takes no memory.
 
+    ``numpy.asarray`` of it, while it is not changed otherwise, is memory of its own that may be
+    written: code for NumPy that writes into an output finds one (`scipy.ndimage`).
+
     >>> hr.full((2, 2), 7).tolist()
     [[7, 7], [7, 7]]
     """
     value = asarray(fill_value, dtype)
     mark("full")
-    return broadcast_to(value, _sizes(shape))
+    return views.for_output(broadcast_to(value, _sizes(shape)))
 
 
 def zeros(shape: Shape, dtype: npt.DTypeLike = "float64") -> Array:

@@ -157,7 +157,7 @@ class StandardOperators(Deferred):
         indexing.set_item(ours, key, value)
 
     def __pos__(self) -> Self:
-        return self._like(self._node)  # a handle of its own
+        return self.copy()
 
     def __complex__(self) -> complex:
         ours: Any = self

@@ -37,7 +37,7 @@ _ENDLESS = 1 << 40
 class Changes:
     """What was changed of an array and its views."""
 
-    __slots__ = ("count", "latest", "shape", "strides")
+    __slots__ = ("count", "latest", "output", "shape", "strides")
 
     def __init__(self, array: Array) -> None:
         node = array._node
@@ -45,6 +45,8 @@ class Changes:
         self.strides: Shape | None = node.strides  # None: row by row
         self.count = 0
         self.latest: deque[Origin] = deque(maxlen=_MOST_CHANGES)
+        # Of an array to write into: the number of changes then, NumPy's array if it has one.
+        self.output: tuple[int, Any] | None = None
 
     def add(self, origin: Origin) -> None:
         """Note that the view of this origin has changed."""
@@ -215,6 +217,43 @@ def _updated(array: Array, node: _core.Node) -> list[tuple[Array, _core.Node, bo
         if parent is not None:
             made.append((parent, node, is_current))
     return made
+
+
+def for_output(array: Array) -> Array:
+    """An array of one value, which nothing else refers to: NumPy's code may write into it."""
+    if array._origin is None and array._node.shape and array.dtype.kind in "biufc":
+        _noted(array)[0].output = (0, None)
+    return array
+
+
+def output_memory(array: Array) -> Any:
+    """NumPy's array to write into, of an array that was made by `full` and never changed.
+
+    None of others. The array gets memory of its own, which no plan and no other array has, and
+    counts as written by others from then on: what is made of it runs when it is made.
+    """
+    origin = array._origin
+    if origin is None or origin[2] is not None or origin[0].output is None:
+        return None
+    changes = origin[0]
+    count, memory = changes.output
+    if count != changes.count:
+        changes.output = None
+        return None
+    if memory is None:
+        import numpy as np
+
+        values = np.asarray(array._value())
+        first = values[(slice(0, 1),) * values.ndim].tobytes()
+        if first.strip(b"\0"):
+            memory = np.array(values, order="C")
+        else:
+            memory = np.zeros(values.shape, values.dtype)  # its pages come when they are written
+        array._node = _core.data(_core.from_array(memory, "asarray")[0], live=True)
+    changes.add(origin)
+    changes.output = (changes.count, memory)
+    array._origin = _seen(origin, changes.count)
+    return memory
 
 
 def is_the_view(value: Array, array: Array, view: Array) -> bool:

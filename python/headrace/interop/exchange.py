@@ -102,7 +102,7 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
                 "asarray: arrays cannot hold dates: dtype='datetime64[D]'; use a Series, or "
                 "astype('datetime64[s]')"
             )
-        return _core.from_array(values, "asarray")
+        return _shared(values, "asarray")
     if hasattr(values, "__dlpack__") and not _has_arrow(values):
         return _core.from_dlpack(values, "asarray")
     if type(values).__module__.partition(".")[0] == "pandas" and _is_numpy_backed(values):
@@ -110,7 +110,7 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
     if _has_arrow(values):
         return _arrow_column(values, "asarray").as_tensor(), False
     if not isinstance(values, list | tuple) and _has_buffer(values):
-        return _core.from_array(values, "asarray")
+        return _shared(values, "asarray")
     import numpy as np
 
     array = np.asarray(values)
@@ -120,6 +120,32 @@ def tensor_from(values: Any) -> tuple[_core.Tensor, bool]:
             "Series for strings and for values with None"
         )
     return _core.from_array(array, "asarray", fresh=not hasattr(values, "__array__"))
+
+
+def _shared(values: Any, op: str) -> tuple[_core.Tensor, bool]:
+    """The memory of an array, and whether another owner may still write to it."""
+    tensor, is_writable = _core.from_array(values, op)
+    return tensor, is_writable or _is_written_elsewhere(values)
+
+
+def _is_written_elsewhere(values: Any) -> bool:
+    """Whether some array that read-only memory is a view of may be written."""
+    owner = values.obj if isinstance(values, memoryview) else getattr(values, "base", None)
+    while owner is not None:
+        if isinstance(owner, _core.Tensor | _core.Column):
+            return _core.is_foreign(owner)  # our own memory never changes
+        if isinstance(owner, memoryview):
+            if not owner.readonly:
+                return True
+            owner = owner.obj
+            continue
+        flags = getattr(owner, "flags", None)
+        if flags is not None and getattr(flags, "writeable", False):
+            return True
+        if isinstance(owner, bytearray):
+            return True
+        owner = getattr(owner, "base", None)
+    return False
 
 
 def fresh_array(values: Any) -> Array:
@@ -264,7 +290,7 @@ def _array_column(
         seconds = values.astype("timedelta64[s]")
         _core.record_copy(op, f"{values.dtype.name} converted to seconds", seconds.nbytes, False)
         values = seconds
-    tensor, writable = _core.from_array(values, op)
+    tensor, writable = _shared(values, op)
     return _column_of(tensor, live or writable, op, copy)
 
 
@@ -436,7 +462,8 @@ def from_dlpack(values: Any) -> Array:
             f"type={type(values).__name__!r}; pass an object with __dlpack__, or use "
             "asarray"
         )
-    return array_of(_core.data(_core.from_dlpack(values, "from_dlpack")[0]))
+    tensor, live = _core.from_dlpack(values, "from_dlpack")
+    return array_of(_core.data(tensor, live=live))
 
 
 def _converts(values: Any, word: str | None) -> bool:
