@@ -78,5 +78,6 @@ def asarray(values: Any, dtype: npt.DTypeLike | None = None) -> Array:
             values = _integers(values, dtype_word(dtype))
         tensor, live = tensor_from(values)
         result = array_of(_core.data(tensor, live=live))
-    has_it = dtype is None or dtype_word(dtype) == result._node.dtype
-    return result if has_it else result.astype(dtype)
+    if dtype is None or dtype_word(dtype) == result._node.dtype:
+        return result
+    return result.astype(dtype)

@@ -30,7 +30,7 @@ def as_dtype(array: A, dtype: npt.DTypeLike) -> A:
     """See `Array.astype`."""
     word = dtype_word(dtype)
     if word == array._node.dtype:
-        return array.copy()
+        return array._like(array.copy()._node)
     mark("cast")
     if word.startswith("complex") or array._node.dtype.startswith("complex"):
         return array._like(_core.complex_cast(array._node, word))

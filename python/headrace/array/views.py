@@ -306,9 +306,10 @@ def _overlap(one: Layout, other: Layout) -> bool:
     """Whether two views have an element in common; True where that takes long to tell."""
     import numpy as np
 
-    regions = [np.asarray(_Region(layout)) for layout in (one, other)]
+    first: Any = np.asarray(_Region(one))
+    work: Any = 1000
     try:
-        return np.shares_memory(*regions, max_work=1000)
+        return bool(np.shares_memory(first, np.asarray(_Region(other)), max_work=work))
     except np.exceptions.TooHardError:
         return True
 
