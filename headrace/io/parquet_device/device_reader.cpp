@@ -164,7 +164,7 @@ class Reader {
     const Buffer pages_there = call_.table(pages.data(), bytes_of(pages));
     const Buffer values = call_.scratch(static_cast<int64_t>(pages.size() * sizeof(PageValues)));
     const int64_t room_bytes = divide_up(plan.room_bytes, 256) * 256;
-    const Buffer rooms = call_.scratch(kRooms * room_bytes);
+    const Buffer rooms = call_.scratch(std::min(kRooms, std::ssize(plan.batches)) * room_bytes);
     const int64_t pieces = divide_up(plan.room_bytes, plan.piece_bytes);
     // Twice the pieces of a batch: when one can be filled again, the batch before the last one is
     // done, and so the room that its successor gets is free.
