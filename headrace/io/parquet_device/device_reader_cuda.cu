@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages of Parquet files on a CUDA device: a block of threads a page unpacks it and finds its
-// values, and one a slice of rows writes these.
+// Parquet pages on a CUDA device: one thread block per page unpacks it and finds its values, and
+// one block per slice of rows writes them.
 #include "headrace/data/device_launch.h"
 #include "headrace/io/parquet_device/device_reader_kernels.h"
 
@@ -15,7 +15,7 @@ constexpr int kRowThreads = 256;
 /// Phases of the threads of a block; see HostBlock.
 template <int kThreads>
 struct CudaBlock {
-  uint32_t* warps;  // shared, one a warp
+  uint32_t* warps;  // shared, one per warp
 
   template <class F>
   __device__ void each(int64_t count, const F& f) const {

@@ -65,7 +65,7 @@ struct PageValues {
 struct PageBatch {
   const DevicePage* pages = nullptr;
   int64_t num_pages = 0;
-  PageValues* values = nullptr;  ///< one a page
+  PageValues* values = nullptr;  ///< one per page
   const DeviceChunk* chunks = nullptr;
   const uint8_t* packed = nullptr;
   uint8_t* unpacked = nullptr;

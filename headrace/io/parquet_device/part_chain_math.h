@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where parts begin that follow each other and tell their own sizes: strings behind their lengths,
-// Snappy's tags. Found by a block of threads, a window of bytes at a time: a thread a segment finds
-// where a chain leaves it from each byte that it could enter at, the same is found of groups of
-// segments, and one then goes from group to group.
+// Snappy's tags. Found by a block of threads, a window of bytes at a time: one thread per segment
+// finds where a chain leaves it from each byte that it could enter at, the same is found of groups
+// of segments, and one then goes from group to group.
 #pragma once
 #include "headrace/io/parquet_device/block_phases_math.h"
 
