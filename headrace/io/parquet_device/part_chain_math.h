@@ -11,7 +11,7 @@ namespace hr::parquet {
 inline constexpr uint32_t kChainWindow = 4096;
 inline constexpr uint32_t kChainSegment = 32;
 inline constexpr uint32_t kChainSegments = kChainWindow / kChainSegment;
-inline constexpr uint32_t kChainAhead = 8;  // bytes behind a window that can be looked at
+inline constexpr uint32_t kChainAhead = 8;  // bytes behind a window that may be read
 inline constexpr uint32_t kFar = 1u << 30;  // a size that no part may have
 inline constexpr uint32_t kNoPart = ~0u;
 
