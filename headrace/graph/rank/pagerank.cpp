@@ -84,9 +84,11 @@ class Pulling {
     const double* const dangling = dangling_.empty() ? nullptr : dangling_.data();
     const double* const personal = anew_.empty() ? nullptr : anew_.data();
     const Buffer& targets = hubs_ ? hubs_.targets : in_.targets;
-    const cpu::Pull pull{in_.offsets.as<int64_t>(), targets ? targets.as<uint32_t>() : nullptr,
-                         weights_ ? weights_.as<double>() : nullptr, given_};
+    const auto* const offsets = in_.offsets.as<int64_t>();
+    const auto* const places = targets ? targets.as<uint32_t>() : nullptr;
+    const double* const weights = weights_ ? weights_.as<double>() : nullptr;
     parallel_pieces(in_, targets, [&](Morsel piece) {
+      const cpu::Pull pull{offsets, places, weights, given_, offsets[piece.end]};
       Sums own;
       std::array<double, kBlockRows> pulled, changes;
       for (int64_t first = piece.begin; first < piece.end; first += kBlockRows) {

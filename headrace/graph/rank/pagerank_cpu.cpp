@@ -61,14 +61,25 @@ HR_INLINE Vector values(const cpu::Pull& pull, int64_t i, int64_t count) {
   return hn::IfThenElseZero(is_there, found);
 }
 
+// Entries ahead whose values are on their way: 0.6 of the time at 2^20 vertices, on Zen 4.
+constexpr int64_t kAhead = 64;
+
+HR_INLINE void prefetch(const cpu::Pull& pull, int64_t i) {
+  if (i + kAhead + kSums > pull.readable) return;
+  for (int64_t k = 0; k < kSums; ++k) __builtin_prefetch(&pull.given[pull.places[i + kAhead + k]]);
+}
+
 template <bool kWeighted>
 HR_INLINE double pull_row(const cpu::Pull& pull, int64_t begin, int64_t end) {
   Vector sums[kVectors];
   for (Vector& each : sums) each = hn::Zero(kTag);
   int64_t i = begin;
-  for (; i + kSums <= end; i += kSums)
+  for (; i + kSums <= end; i += kSums) {
+    prefetch(pull, i);
     for (int64_t k = 0; k < kVectors; ++k)
       sums[k] = hn::Add(sums[k], values<kWeighted>(pull, i + k * kLanes));
+  }
+  prefetch(pull, i);
   for (int64_t k = 0; k < kVectors; ++k) {
     const int64_t left = std::clamp<int64_t>(end - i - k * kLanes, 0, kLanes);
     sums[k] = hn::Add(sums[k], values<kWeighted>(pull, i + k * kLanes, left));

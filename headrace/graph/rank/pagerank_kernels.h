@@ -8,12 +8,13 @@
 namespace hr::cpu {
 
 /// Entries of rows, offsets[v] to offsets[v + 1] of `places`, of what they pull; `weights` may be
-/// null.
+/// null. Places below `readable` may be read ahead.
 struct Pull {
   const int64_t* offsets;
   const uint32_t* places;
   const double* weights;
   const double* given;
+  int64_t readable;
 };
 
 /// sums[v - first] of rows v in [first, last). Entries go to 8 sums in turn, added as
