@@ -2,6 +2,7 @@
 // Transforms on a CUDA device of lengths that are powers of two: a line in registers and shared
 // memory, read and written once; a long one as a matrix, columns first, then rows.
 #include "headrace/data/device_launch.h"
+#include "headrace/data/shared_memory.h"
 #include "headrace/signal/fft_device.h"
 #include "headrace/signal/fft_kernels.h"
 
@@ -15,7 +16,6 @@ namespace {
 
 constexpr int kMostThreads = 1024;
 constexpr int kFewThreads = 256;
-constexpr int kMostShared = 200 << 10;
 
 /// Lines (o, c) of a job: element e lies at o * outer + e * step + c * inner.
 struct Lines {
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(kMostThreads)
 }
 
 template <class T>
-void run(DeviceCall& call, LinesJob job) {
+void run(DeviceCall& call, LinesJob job, int device) {
   const auto stream = static_cast<cudaStream_t>(call.stream());
   const Buffer room = call.scratch(job.n * static_cast<int64_t>(sizeof(Complex<T>)));
   auto* const roots = call.writes_as<Complex<T>>(room);
@@ -160,7 +160,8 @@ void run(DeviceCall& call, LinesJob job) {
   const int threads = job.n / kFftOwn;
   const bool by_lines = job.from.step != 1 || job.to.step != 1;
   const int wanted = std::max(by_lines ? 8 : 1, kFewThreads / threads);
-  job.together = std::max(1, std::min({wanted, kMostThreads / threads, kMostShared / bytes}));
+  job.together =
+      std::max(1, std::min({wanted, kMostThreads / threads, shared_bytes_of(device) / bytes}));
   cudaFuncSetAttribute(lines_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                        job.together * bytes);
   lines_kernel<T><<<blocks_of(job.lines, job.together), threads * job.together,
@@ -197,7 +198,7 @@ void transform_rows(DeviceCall& call, const FftJob& job, const Tensor& x, const 
                  inverse,
                  real_out};
   if (real_out) lines.length = std::min(length, n / 2 + 1);
-  if (n <= kMostFftLine) return run<T>(call, lines);
+  if (n <= kMostFftLine) return run<T>(call, lines, x.place().index);
   const int64_t n1 = first_factor(n), n2 = n / n1;
   const Buffer room = call.scratch(job.rows * n * static_cast<int64_t>(sizeof(Complex<T>)));
   LinesJob columns = lines;
@@ -212,7 +213,7 @@ void transform_rows(DeviceCall& call, const FftJob& job, const Tensor& x, const 
   columns.scale = 1;
   columns.backward_out = false;
   columns.real_out = false;
-  run<T>(call, columns);
+  run<T>(call, columns, x.place().index);
   LinesJob rows = lines;
   rows.in = columns.out;
   rows.dtype = std::is_same_v<T, float> ? TypeId::kComplex64 : TypeId::kComplex128;
@@ -224,7 +225,7 @@ void transform_rows(DeviceCall& call, const FftJob& job, const Tensor& x, const 
   rows.length = n;
   rows.mirror = 0;
   rows.backward_in = false;
-  run<T>(call, rows);
+  run<T>(call, rows, x.place().index);
 }
 
 template <class T>
@@ -238,9 +239,11 @@ void transform_columns(DeviceCall& call, const FftColumnsJob& job, const std::by
   const int64_t n = job.shape[job.axis];
   const Lines lines{n * inner, inner, 1};
   std::byte* const to = call.writes(out);
-  run<T>(call, {in ? in : to, std::is_same_v<T, float> ? TypeId::kComplex64 : TypeId::kComplex128,
-                to, static_cast<int>(n), 1, outer * inner, inner, lines, lines, INT64_MAX,
-                INT64_MAX, 0, 0, job.scale, job.inverse, job.inverse, false});
+  run<T>(call,
+         {in ? in : to, std::is_same_v<T, float> ? TypeId::kComplex64 : TypeId::kComplex128, to,
+          static_cast<int>(n), 1, outer * inner, inner, lines, lines, INT64_MAX, INT64_MAX, 0, 0,
+          job.scale, job.inverse, job.inverse, false},
+         out.place().index);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "headrace/algo/linalg/lu_kernels.h"
 #include "headrace/data/copy_strided.h"
 #include "headrace/data/device_launch.h"
+#include "headrace/data/shared_memory.h"
 
 #include <algorithm>
 
@@ -193,10 +194,14 @@ int64_t solve(const Tensor& a, const Tensor& b, const Buffer& out) {
     const System system{
         call.writes_as<double>(room), size, columns, columns, call.writes_as<int>(pivots),
         call.writes_as<int>(state)};
+    // A panel is narrower where the block has less memory: a part of it is the kernel's own.
+    const int room_of_block = shared_bytes_of(a.place().index) - 1024;
+    const int widest = std::clamp(room_of_block / (8 * size), 1, kPanel);
     cudaFuncSetAttribute(panel_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                         8 * kPanel * size);
-    for (int first = 0; first < size; first += kPanel) {
-      const int width = std::min(kPanel, size - first), rest = columns - first - width;
+                         8 * widest * size);
+    for (int first = 0, width = 0; first < size; first += width) {
+      width = std::min(widest, size - first);
+      const int rest = columns - first - width;
       panel_kernel<<<1, kPanelThreads, 8 * width*(size - first), stream>>>(system, first, width);
       const unsigned across = blocks_of(rest, kThreads);
       upper_kernel<<<across, kThreads, 0, stream>>>(system, first, width);
