@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -177,3 +178,28 @@ def test_dictionaries_of_many_row_groups_are_tested_in_parts(tmp_path: Path) -> 
             with hr.memory.stats() as stats:
                 assert some.x.to_list() == [17 * each + 28]
             assert stats.peak_bytes - hr.memory.stats().used_bytes < 100_000_000
+
+
+@pytest.mark.parametrize("size", [None, 2])
+def test_categories_without_a_value_keep_their_names(size: int | None, tmp_path: Path) -> None:
+    """Row groups of nulls have the dictionary too."""
+    path = tmp_path / "a.parquet"
+    whole = pd.DataFrame({"c": pd.Categorical([None] * 5, ["b", "a"]), "x": range(5)})
+    hr.DataFrame(whole).to_parquet(path, row_group_size=size)
+    for read in (hr.read_parquet(path), hr.scan_parquet(path).head(2), hr.read_parquet([path])):
+        assert read.c.cat.categories.to_list() == ["b", "a"]
+        assert read.c.to_list() == [None] * len(read)
+    assert pq.read_table(path)["c"].chunk(0).dictionary.to_pylist() == ["b", "a"]
+
+
+def test_bounds_of_categories_in_any_order(tmp_path: Path) -> None:
+    """They are those of the rows of a group, not of the dictionary."""
+    path = tmp_path / "a.parquet"
+    words = ["m", "b", "z", "a", "k"]
+    values = ["m", "b", "b", None, "k", "z", None, None, "a", "a"]
+    frame = pd.DataFrame({"c": pd.Categorical(values, words)})
+    hr.DataFrame(frame).to_parquet(path, row_group_size=3)
+    metadata = pq.ParquetFile(path).metadata
+    found = [metadata.row_group(g).column(0).statistics for g in range(4)]
+    assert [(s.min, s.max) for s in found] == [("b", "m"), ("k", "z"), ("a", "a"), ("a", "a")]
+    assert hr.read_parquet(path).c.to_list() == values

@@ -72,7 +72,7 @@ class TextWriter final : public ValueWriter {
       texts_.emplace(column);
       if (count_ > 0) choose();
     }
-    if (!codes_) return;
+    if (!entries_) return;
     bytes_per_value_ = index_bits(entries_->num_rows()) / 8.0;
     texts_.emplace(*entries_);
   }
@@ -81,7 +81,7 @@ class TextWriter final : public ValueWriter {
     return num_entries() > 0 ? Encoding::kRleDictionary : Encoding::kPlain;
   }
 
-  int64_t num_entries() const override { return codes_ ? entries_->num_rows() : 0; }
+  int64_t num_entries() const override { return entries_ ? entries_->num_rows() : 0; }
 
   void append_dictionary(ByteBuffer& out) const override {
     append_plain(0, entries_->num_rows(), out);
@@ -103,7 +103,7 @@ class TextWriter final : public ValueWriter {
 
   bool is_less(std::string_view a, std::string_view b) const override { return a < b; }
 
-  int64_t num_hashes() const override { return codes_ ? entries_->num_rows() : count_; }
+  int64_t num_hashes() const override { return entries_ ? entries_->num_rows() : count_; }
 
   void add_to(BloomFilter& filter) const override {
     for (int64_t i = 0; i < num_hashes(); ++i) filter.add(hash_bytes((*texts_)[i]));
