@@ -91,6 +91,7 @@ def search_sorted(line: Any, values: Any, side: str = "left", sorter: Any = None
     word = common_dtype(x, v if v is not None else values)
     v = asarray(values) if v is None else v
     v = v if isinstance(values, Deferred) else placed_near(v, x)
+    x = x if isinstance(line, Deferred) else placed_near(x, v)
     x, v = (a if str(a.dtype) == word else a.astype(word) for a in (x, v))
     if sorter is not None:
         x = x[asarray(sorter)]
