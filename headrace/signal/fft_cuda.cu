@@ -38,7 +38,7 @@ struct LinesJob {
   Lines to;
   int64_t length;  // what lies behind it in a row of the source is zero
   int64_t terms;   // what lies behind it in a row of the result is not written
-  int64_t mirror;  // the source has the first half of so many numbers; 0: all of them
+  int64_t mirror;  // the source has the first half of this many numbers; 0: all of them
   int64_t turn;    // result e of line c is multiplied by exp(-2 pi i e c / turn); 0: it is not
   double scale;
   bool backward_in;  // planes exchanged, which turns the transform round

@@ -55,7 +55,7 @@ int64_t row_elements(const Tensor& tensor, size_t first) {
 std::string why_no_index_kernel(const Tensor& from, size_t indices, const Tensor& index) {
   const bool fits = indices <= cuda::kMostIndices && index.shape().size() <= cuda::kMostIndexAxes &&
                     from.shape().size() - indices <= cuda::kMostIndexAxes;
-  return fits ? "" : "so many axes have no kernel for CUDA";
+  return fits ? "" : "more than 8 arrays of positions or 16 axes have no kernel for CUDA";
 }
 
 struct GatherElements final : OperatorOf<GatherElements> {
