@@ -15,7 +15,9 @@
 #include "headrace/io/ipc/strings.h"
 #include "headrace/io/row_groups.h"
 
+#include <algorithm>
 #include <atomic>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -414,6 +416,20 @@ ColumnBounds unknown_bounds(Dtype dtype, int64_t batches) {
           .nulls = nulls_of(TypeId::kInt64, batches)};
 }
 
+// The rows of the batches with true in `groups`; none of these: all.
+Table rows_of(const std::vector<bool>& groups, const std::vector<int64_t>& rows, Table table) {
+  if (std::ranges::all_of(groups, std::identity())) return table;
+  std::vector<Column> made;
+  for (const Column& column : table.columns()) {
+    std::vector<Column> parts{column.slice(0, 0)};
+    int64_t begin = 0;
+    for (size_t g = 0; g < groups.size(); begin += rows[g++])
+      if (groups[g]) parts.push_back(column.slice(begin, rows[g]));
+    made.push_back(concatenate("scan_ipc", column.dtype(), parts));
+  }
+  return Table(table.names(), std::move(made));
+}
+
 }  // namespace
 
 NodePtr IpcFile::scan(const std::vector<int64_t>& columns) const {
@@ -450,8 +466,8 @@ NodePtr IpcFile::scan(const std::vector<int64_t>& columns) const {
                                    std::ssize(file->contents.batches));
            },
        .read =
-           [file, some](const std::vector<bool>& wanted) {
-             return file->read(*file->opened(), some(wanted));
+           [file, some](const std::vector<bool>& wanted, const std::vector<bool>& groups) {
+             return rows_of(groups, file->rows(), file->read(*file->opened(), some(wanted)));
            },
        .read_group =
            [read_one](int64_t batch, const std::vector<bool>& wanted, int64_t batch_rows) {

@@ -36,9 +36,13 @@ bool is_view(const Node::Fields& fields) {
          (fields.kind() == NodeKind::kOperator && fields.op->passes() == 0);
 }
 
+bool may_be_there(const NodePtr& node) {
+  return may_be_at(node->signature().dtype, cuda_place());
+}
+
 bool has_plain_values(const NodePtr& node) {
   const Dtype dtype = node->signature().dtype;
-  return !dtype.is_string() && !dtype.is_category() && !dtype.is_nested();
+  return !dtype.is_string() && !dtype.is_category();
 }
 
 bool is_live(const NodePtr& node) {
@@ -152,6 +156,9 @@ class PlanPlaces {
         else
           step.whole_table = true;
     }
+    if (!std::ranges::all_of(step.inputs, may_be_there) ||
+        !std::ranges::all_of(step.outputs, may_be_there))
+      return never;
     const StepCost cost = estimates_.cost(step);
     if (cost.nanoseconds == kUnknown) return never;
     int64_t bytes = std::max<int64_t>(estimates_.of(step).bytes, 0);
