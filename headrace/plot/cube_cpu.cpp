@@ -98,8 +98,8 @@ void read_distances(const T* values, int64_t count, const Grid<int64_t>& grid, d
   }
 }
 
-/// `none` for codes beyond `num_codes`. In 16 bits throughout, so that a vector holds twice as many;
-/// they have no share of 2^16, that of cells of one code.
+/// `none` for codes beyond `num_codes`. In 16 bits throughout, so that a vector holds twice as
+/// many; they have no share of 2^16, that of cells of one code.
 template <class Code>
 void cells_by_share(const Code* codes, int64_t count, uint16_t num_codes, uint32_t share,
                     uint16_t none, uint16_t* cells) {

@@ -200,8 +200,15 @@ TEST_F(Cubes, CountsAndSumsEqualTheDefinition) {
     std::vector<uint16_t> quarters(5999);
     for (size_t i = 0; i < quarters.size(); ++i) quarters[i] = static_cast<uint16_t>(i / 4);
     const CubeAxis wide{tensor_of(b), tensor_of(quarters), 1400};
+    // Cells of one code and codes beyond them; a cell for each code of 16 bits.
+    const CubeAxis units{tensor_of(bytes), tensor_of<uint16_t>({0, 1, 2, 3, 4, 5}), 9};
+    halves.resize(65536);
+    for (size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<uint16_t>(i / 2);
+    const CubeAxis every{tensor_of(b), tensor_of(halves), 32768};
     const std::vector<CubeRequest> requests{
         {{first}, {}, {}},
+        {{units}, {}, {}},
+        {{every}, {}, {}},
         {{narrow}, {}, {}},
         {{narrow, first, narrow}, {mask_of(few)}, values},
         {{wide, narrow, third, third}, {}, {}},
