@@ -477,7 +477,7 @@ def roads(bench: Bench, rows: int) -> None:
     bench.step(
         f"bfs {name}",
         lambda: np.asarray(plain.bfs(0).distance),
-        [Rival("scipy", lambda: _levels(both, 0), 4)],
+        [Rival("scipy", lambda: _levels(both, 0))],
         equal,
         8 * len(weights),
         2 * len(weights),
