@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between layouts on a CUDA device: an element a thread, or tiles by shared memory where
-// the fastest axes differ.
+// Copies between layouts on a CUDA device: one thread for each element, or tiles in shared memory
+// where the fastest axes differ.
 #include "headrace/base/error.h"
 #include "headrace/data/copy_strided_kernels.h"
 #include "headrace/data/device_launch.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Running sums and products of lines on a CUDA device: a line a thread, in order.
+// Running sums and products of lines on a CUDA device: one thread for each line, in order.
 #include "headrace/data/device_launch.h"
 #include "headrace/tensor/cumulative_axis_kernels.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements by positions on a CUDA device: an element of the result a thread.
+// Elements by positions on a CUDA device: one thread for each element of the result.
 #include "headrace/algo/bits/value_width.h"
 #include "headrace/data/device_launch.h"
 #include "headrace/tensor/element_index_kernels.h"

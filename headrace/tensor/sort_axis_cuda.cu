@@ -107,7 +107,7 @@ struct Output {
   }
 };
 
-/// A line a block of threads. Behind the end stand the last of words, which stay there.
+/// A block of threads for each line. Behind the end stand the last of words, which stay there.
 template <int kLineThreads, int kItems>
 __global__ void __launch_bounds__(kLineThreads)
     lines_kernel(const std::byte* __restrict__ values, int64_t lines, int length, Words how,

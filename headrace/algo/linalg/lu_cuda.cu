@@ -143,7 +143,8 @@ __global__ void rest_kernel(System system, int first, int width) {
   }
 }
 
-/// Rows [first, first + count) of the right sides, all behind which are solved: a thread a side.
+/// Rows [first, first + count) of the right sides, all behind which are solved: one thread for each
+/// side.
 __global__ void back_kernel(System system, int first, int count) {
   const int j = system.size + static_cast<int>(blockIdx.x * kBack + threadIdx.x);
   __shared__ double triangle[kBack][kBack + 1];
