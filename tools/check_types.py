@@ -32,14 +32,14 @@ ALLOWED = (
     r"@disjoint_base in the stub",
     # A class that only the engine makes inherits `object.__init__`.
     r"headrace\._core\.\w+\.__init__ is inconsistent, stub does not have \*args parameter \"args\"",
-    # Types that exist for type checkers alone: `Deferred.astype` is written by its subclasses.
-    r"headrace\.\S+\.(Across|Axes|Color|Columns|Floats|Function|Integers|Numbers|Shape|Sources?"
-    r"|Values|torch|xgboost) is not present at runtime",
+    # Types that exist for type checkers alone: those of `Deferred` are written by its subclasses.
+    r"headrace\.\S+\.(Across|Axes|Color|Columns|Floats|Function|Integers|Layout|Numbers|Origin|Shape"
+    r"|Sources?|Values|torch|xgboost) is not present at runtime",
     r"headrace\.signal\.\w+\.(Complexes|DetrendOption|Mode|Output|Roots|Samples|Scaling|Taps"
     r"|Window) is not present at runtime",
     r"headrace\.learn\.[\w.]+\.(Batches@\d+|Candidate|Labels|Numbers|Places|Scores) is not "
     r"present at runtime",
-    r"headrace\.lazy\.handle\.Deferred\.astype is not present at runtime",
+    r"headrace\.lazy\.handle\.Deferred\.(astype|copy) is not present at runtime",
     r"headrace\._first_use\.<callable subtype of object>\d* is not present at runtime",
     # Subclasses of int and tuple, and functions that a decorator gives one signature.
     r"headrace\.rows\._(Parts|Whole) is a disjoint base at runtime, .*",
@@ -49,7 +49,7 @@ ALLOWED = (
     # A function in a cache takes any arguments at run time.
     r"headrace\.(frame\.export\._matrix_dtype|lazy\.traceable\._names_of|learn\.base\._both"
     r"|learn\.base\._requester|networkx\.table\._signature|plot\.letters\._table"
-    r"|provenance\.sources\._generator"
+    r"|linalg\.products\._order_of_shapes|provenance\.sources\._generator"
     r"|series\.column_values\._domain_of|series\.timezone\._know"
     r"|zone_names\.zone_of) is inconsistent, .*",
     # Fields of a structure of ctypes are attributes that it makes.

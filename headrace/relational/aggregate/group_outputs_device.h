@@ -48,7 +48,7 @@ struct GroupValue {
   int64_t values;
 };
 
-/// Of a group of so many rows, some of which are null or NaN.
+/// Of a group of `rows` rows, some of which are null or NaN.
 __device__ __forceinline__ GroupValue group_value(const ValueOutput& out, uint64_t state,
                                                   uint32_t rows, uint32_t missing) {
   if (out.nan_is_value && missing > 0 && (!out.is_min || missing == rows))

@@ -148,6 +148,11 @@ def _is_written_elsewhere(values: Any) -> bool:
     return False
 
 
+def frozen_array(values: Any) -> Array:
+    """An array over memory of NumPy that is not written while it or its results are in use."""
+    return array_of(_core.data(_core.from_array(values, "asarray")[0]))
+
+
 def fresh_array(values: Any) -> Array:
     """An array over memory of NumPy that was just made and has no other owner."""
     return array_of(_core.data(_core.from_array(values, "asarray", fresh=True)[0]))

@@ -18,6 +18,7 @@ from headrace.array.array import Array
 from headrace.array.construct import asarray
 from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.frame.columns import is_frame
+from headrace.interop.exchange import frozen_array
 from headrace.lazy.handle import is_array
 from headrace.learn.counterparts import to_sklearn
 from headrace.learn.files import save
@@ -457,9 +458,7 @@ def _framed(made: Any, names: list[str]) -> DataFrame:
 # ---- rows ----------------------------------------------------------------------------------------
 def frozen(values: np.ndarray[Any, Any]) -> Array:
     """NumPy memory as an array whose chains stay lazy; only for results made before a return."""
-    view = values.view()
-    view.flags.writeable = False
-    return asarray(view)
+    return frozen_array(values)
 
 
 _NOTHING = np.empty(0)  # stands for weights that are all one, and for values that are not given

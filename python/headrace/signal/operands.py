@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headrace.array.construct import asarray
+from headrace.interop.exchange import frozen_array
 from headrace.lazy.handle import Deferred
 
 if TYPE_CHECKING:
@@ -23,5 +24,4 @@ def node_of(x: Any) -> _core.Node:
 
 def array_of_design(values: npt.NDArray[np.generic]) -> Array:
     """An array over numbers that were computed for it."""
-    values.flags.writeable = False  # or operations on it would run at once
-    return asarray(values)
+    return frozen_array(values)
