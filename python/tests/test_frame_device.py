@@ -165,3 +165,12 @@ def test_categories_sort_by_their_values(device):
     assert as_values(there.sort_values("word")) == as_values(frame.sort_values("word"))
     assert as_values(there.drop_duplicates("word")) == as_values(frame.drop_duplicates("word"))
     assert hr.fallbacks() == ()
+
+
+def test_first_rows_of_parts_that_are_there(device):
+    frame = hr.DataFrame({"x": list(range(30)), "y": [0.5] * 30}).to(device)
+    both = hr.concat([frame, frame.head(-1)], ignore_index=True)
+    first = both.head(-14).reset_index(drop=True)
+    made = -first.y + abs(first.x)
+    assert made.device == f"{device}:0"
+    assert made.to_list() == [x - 0.5 for x in [*range(30), *range(15)]]
