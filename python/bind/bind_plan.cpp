@@ -108,6 +108,13 @@ nb::object value_there(const hr::Node& node) {
 
 namespace {
 
+// What waits for the plan of another thread, which may need the GIL to go on.
+template <class Work>
+auto unlocked(Work&& work) {
+  const GilReleased released;
+  return work();
+}
+
 std::vector<std::tuple<bool, std::string, std::string>> listed(const std::vector<hr::Mark>& marks) {
   std::vector<std::tuple<bool, std::string, std::string>> made;
   for (const hr::Mark& mark : marks)
@@ -383,7 +390,7 @@ void bind_plan(nb::module_& m) {
   m.def(
       "plan_to_bytes",
       [](const std::vector<NodePtr>& nodes) {
-        const std::string bytes = hr::plan_to_bytes(nodes);
+        const std::string bytes = unlocked([&] { return hr::plan_to_bytes(nodes); });
         return nb::bytes(bytes.data(), bytes.size());
       },
       "nodes"_a);
@@ -396,7 +403,8 @@ void bind_plan(nb::module_& m) {
   m.def(
       "plan_of_sources",
       [](const std::vector<NodePtr>& nodes, int64_t most_bytes) {
-        const hr::SourcePlan plan = hr::plan_of_sources(nodes, most_bytes);
+        const hr::SourcePlan plan =
+            unlocked([&] { return hr::plan_of_sources(nodes, most_bytes); });
         return std::pair(nb::bytes(plan.bytes.data(), plan.bytes.size()), listed(plan.sources));
       },
       "nodes"_a, "most_bytes"_a);
@@ -444,14 +452,15 @@ void bind_plan(nb::module_& m) {
       "node"_a);
   m.def(
       "plan_fingerprint",
-      [](const std::vector<NodePtr>& nodes) { return hr::plan_fingerprint(nodes); }, "nodes"_a);
+      [](const std::vector<NodePtr>& nodes) { return hr::plan_fingerprint(nodes); }, "nodes"_a,
+      Unlocked());
   nb::class_<hr::PlanTemplate>(m, "PlanTemplate")
       .def(
           "__init__",
           [](hr::PlanTemplate* self, const std::vector<NodePtr>& nodes,
              const std::vector<NodePtr>& shared) { new (self) hr::PlanTemplate(nodes, shared); },
-          "nodes"_a, "shared"_a)
-      .def("copy", &hr::PlanTemplate::copy);
+          "nodes"_a, "shared"_a, Unlocked())
+      .def("copy", &hr::PlanTemplate::copy, Unlocked());
   m.def(
       "predicted_costs",
       [](const std::vector<NodePtr>& nodes) {

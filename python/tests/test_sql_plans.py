@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import gc
+import pickle
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -192,3 +194,16 @@ def test_a_known_plan_has_the_passes_of_the_first() -> None:
     made = [hr.sql(query, t=t, lines=lines, groups=groups).to_dict() for _ in range(2)]
     total = sum(v for v in range(2000) if v % 100 % 10 == 3)
     assert made == [{"name": ["x"], "s": [total]}] * 2
+
+
+def test_threads_take_known_plans_while_others_run() -> None:
+    frame = hr.DataFrame({"k": list(range(100_000)), "v": [0.5] * 100_000})
+    query = "SELECT k % 10 AS g, sum(v) AS s FROM frame WHERE v > 0.1 GROUP BY ALL ORDER BY g"
+
+    def answer(turn: int) -> object:
+        if turn % 3 == 2:
+            return pickle.loads(pickle.dumps(hr.sql(query, frame=frame))).s.to_list()
+        return hr.sql(query, frame=frame).s.to_list()
+
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(answer, range(60))) == [[5000.0] * 10] * 60
