@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kFewRows = 100'000;  // below, no kernel is worth its launch
 constexpr size_t kMostNodes = 1000;    // bounds the time
-// docs/design/cuda.md, "A least cut", has the measurements behind these.
+// docs/design/cuda.md, "A least cut", says where these are from.
 constexpr int64_t kLaunch = 1'000;      // ns of an operation in a fused kernel
 constexpr int64_t kKernels = 30'000;    // ns of an operator: its launches, and a wait
 constexpr double kDeviceByte = 0.0005;  // ns to read or write one
