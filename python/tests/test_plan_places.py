@@ -2,6 +2,7 @@
 """Plans over the host's data that run in part on a device, where that takes less time."""
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,34 +13,43 @@ import headrace as hr
 from headrace import _core
 
 ROWS = 300_000
-RANDOM = np.random.default_rng(0)
-FRAME = hr.DataFrame(
-    {
-        "k": RANDOM.integers(0, 100_000, ROWS),
-        "s": RANDOM.integers(0, 50, ROWS),
-        "v": RANDOM.random(ROWS),
-        "n": np.where(RANDOM.random(ROWS) < 0.1, np.nan, RANDOM.random(ROWS)),
-        "t": RANDOM.choice(["ab", "cd", "ef"], ROWS),
-    }
-)
-SMALL = hr.DataFrame({"k": RANDOM.permutation(100_000), "w": RANDOM.random(100_000)})
+#: The tables of the tests, held no longer than these run.
+OF = SimpleNamespace()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def tables() -> Iterator[None]:
+    random = np.random.default_rng(0)
+    OF.all = hr.DataFrame(
+        {
+            "k": random.integers(0, 100_000, ROWS),
+            "s": random.integers(0, 50, ROWS),
+            "v": random.random(ROWS),
+            "n": np.where(random.random(ROWS) < 0.1, np.nan, random.random(ROWS)),
+            "t": random.choice(["ab", "cd", "ef"], ROWS),
+        }
+    )
+    OF.few = hr.DataFrame({"k": random.permutation(100_000), "w": random.random(100_000)})
+    yield
+    del OF.all, OF.few
+
 
 PROGRAMS: dict[str, Callable[[], Any]] = {
-    "sort": lambda: FRAME.sort_values(["k", "v"]),
-    "strings": lambda: FRAME.sort_values(["t", "v"]).head(1000),
-    "group": lambda: FRAME.groupby("k").v.agg(["sum", "mean", "count"]),
-    "join": lambda: FRAME.merge(SMALL, on="k").groupby("s").w.sum(),
-    "left join": lambda: FRAME.merge(SMALL[SMALL.w > 0.5], on="k", how="left").sort_values("v"),
-    "filter": lambda: FRAME[(FRAME.v > 0.5) & (FRAME.k % 7 == 0)].sort_values("v").head(10),
-    "filter by text": lambda: FRAME[FRAME.t == "ab"].groupby("k").v.max().sort_values(),
-    "chain": lambda: ((FRAME.v * 2 + FRAME.k).cumsum() - FRAME.v.mean()).sum(),
-    "top": lambda: FRAME.nlargest(5, "v"),
-    "distinct": lambda: FRAME.k.drop_duplicates(),
-    "upper": lambda: FRAME.assign(u=FRAME.t.str.upper()).groupby("u").v.mean(),
-    "window": lambda: FRAME.groupby("s").v.cumsum().sum(),
-    "nulls": lambda: FRAME.fillna({"n": 0.5}).sort_values(["s", "n"]).n,
-    "pivot": lambda: FRAME.pivot_table(index="s", columns="t", values="v", aggfunc="mean"),
-    "concat": lambda: hr.concat([FRAME, FRAME]).sort_values("k").v.sum(),
+    "sort": lambda: OF.all.sort_values(["k", "v"]),
+    "strings": lambda: OF.all.sort_values(["t", "v"]).head(1000),
+    "group": lambda: OF.all.groupby("k").v.agg(["sum", "mean", "count"]),
+    "join": lambda: OF.all.merge(OF.few, on="k").groupby("s").w.sum(),
+    "left join": lambda: OF.all.merge(OF.few[OF.few.w > 0.5], on="k", how="left").sort_values("v"),
+    "filter": lambda: OF.all[(OF.all.v > 0.5) & (OF.all.k % 7 == 0)].sort_values("v").head(10),
+    "filter by text": lambda: OF.all[OF.all.t == "ab"].groupby("k").v.max().sort_values(),
+    "chain": lambda: ((OF.all.v * 2 + OF.all.k).cumsum() - OF.all.v.mean()).sum(),
+    "top": lambda: OF.all.nlargest(5, "v"),
+    "distinct": lambda: OF.all.k.drop_duplicates(),
+    "upper": lambda: OF.all.assign(u=OF.all.t.str.upper()).groupby("u").v.mean(),
+    "window": lambda: OF.all.groupby("s").v.cumsum().sum(),
+    "nulls": lambda: OF.all.fillna({"n": 0.5}).sort_values(["s", "n"]).n,
+    "pivot": lambda: OF.all.pivot_table(index="s", columns="t", values="v", aggfunc="mean"),
+    "concat": lambda: hr.concat([OF.all, OF.all]).sort_values("k").v.sum(),
 }
 
 
@@ -70,7 +80,7 @@ def test_a_plan_gives_the_hosts_answer(places: str, name: str) -> None:
 
 
 def test_moves_are_steps_that_explain_shows(places: str) -> None:
-    made = FRAME.sort_values(["k", "v"])
+    made = OF.all.sort_values(["k", "v"])
     plan = str(made.explain())
     assert f"to [{places}:0]" in plan
     assert "to [host]" in plan
@@ -81,12 +91,12 @@ def test_moves_are_steps_that_explain_shows(places: str) -> None:
 
 
 def test_few_rows_stay(places: str) -> None:
-    plan = str(FRAME.head(1000).sort_values(["k", "v"]).explain())
+    plan = str(OF.all.head(1000).sort_values(["k", "v"]).explain())
     assert places not in plan
 
 
 def test_what_a_plan_made_on_the_way_is_there_for_the_next(places: str) -> None:
-    sorted_rows = FRAME.sort_values(["k", "v"])
+    sorted_rows = OF.all.sort_values(["k", "v"])
     total = sorted_rows.v.cumsum()
     expected = total.to_pandas()
     assert sorted_rows.v.to_pandas().cumsum().to_list() == pytest.approx(expected.to_list())
