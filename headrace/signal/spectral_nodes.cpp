@@ -37,15 +37,12 @@ int64_t window_length(std::string_view op, const NodePtr& window) {
 /// The window where the signal is, there in its precision, as kernels take it.
 NodePtr window_near(const NodePtr& window, const NodePtr& signal) {
   const NodePtr weights = array_of(window);
-  const auto place_ahead = [](const NodePtr& node) {
-    return node->is_ready() ? place_of(node->value()) : node->fields().place;
-  };
-  const Place place = place_ahead(signal);
+  const Place place = place_of(signal);
   if (place.is_host()) return weights;
   const Dtype from = signal->signature().dtype;
   const bool single = from == Dtype(TypeId::kFloat32) || from == Dtype(TypeId::kComplex64);
   const NodePtr made = cast(weights, single ? TypeId::kFloat32 : TypeId::kFloat64);
-  return place_ahead(made) == place ? made : to_place(made, place);
+  return place_of(made) == place ? made : to_place(made, place);
 }
 
 struct SegmentsNode final : OperatorOf<SegmentsNode> {

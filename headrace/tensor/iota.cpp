@@ -48,9 +48,7 @@ NodePtr iota(int64_t count, const NodePtr& near) {
   if (count < 0)
     throw_error<InvalidArgumentError>("arange", "a negative count", {{"count", count}},
                                       "use 0 or more");
-  const Place place = !near              ? default_place()
-                      : near->is_ready() ? place_of(near->value())
-                                         : near->fields().place;
+  const Place place = near ? place_of(near) : default_place();
   // Work runs where its inputs are.
   const Tensor mark(TypeId::kInt64, {1}, scalar_tensor(int64_t{0}).buffer());
   NodePtr made = apply_operator(Iota::make(count), array_signature(TypeId::kInt64, {count}),

@@ -208,12 +208,7 @@ void bind_plan(nb::module_& m) {
   m.def(
       "place_of", [](const NodePtr& node) { return hr::place_of(node->value()).name(); }, "node"_a);
   // Where the value is or will be, without running its plan.
-  m.def(
-      "place_ahead",
-      [](const NodePtr& node) {
-        return (node->is_ready() ? hr::place_of(node->value()) : node->fields().place).name();
-      },
-      "node"_a);
+  m.def("place_ahead", [](const NodePtr& node) { return hr::place_of(node).name(); }, "node"_a);
   m.def(
       "to",
       [](const NodePtr& node, const std::string& device) {

@@ -57,12 +57,6 @@ class UsePlan {
   std::unordered_map<const Node*, std::vector<int64_t>> steps_of_{};
 };
 
-KernelLimits limits_of(const Operator& op) {
-  return [&op](std::span<const Value> inputs) {
-    return op.supports(cuda_place()) ? op.why_unsupported(inputs) : kNoKernel;
-  };
-}
-
 Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   const Node& node = *step.outputs[0];
   const Node::Fields& fields = step.outputs[0]->fields();
@@ -200,12 +194,7 @@ void run_operator(const PlanStep& step) {
     node.finish(fields.op->execute(inputs));
     return;
   }
-  std::vector<Value> made =
-      dispatch_to_place(fields.op->name(), limits_of(*fields.op), std::move(inputs),
-                        [&](std::span<const Value> where) -> std::vector<Value> {
-                          return {fields.op->execute(where)};
-                        });
-  node.finish(std::move(made[0]));
+  node.finish(execute_at_place(*fields.op, std::move(inputs)));
 }
 
 /// Throws in place of an error that may show values which the policy keeps inside.

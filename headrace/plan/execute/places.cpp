@@ -27,8 +27,9 @@ constexpr int64_t kThreads = 200;       // of the host that a device is as fast 
 constexpr int64_t kMove = 10'000;       // ns of any move
 constexpr double kMovedByte = 0.033;    // ns
 
-bool is_scalar(const Node& node) {
-  return node.signature().form != Form::kTable && node.signature().shape.empty();
+bool has_many_rows(const NodePtr& node) {
+  const Signature& signature = node->signature();
+  return node->is_ready() && !signature.is_scalar() && signature.rows() >= kFewRows;
 }
 
 bool is_view(const Node::Fields& fields) {
@@ -70,16 +71,15 @@ class PlanPlaces {
   // Whether all data lie on the host, and there are many.
   bool has_choice() const {
     if (order().empty() || order().size() > kMostNodes) return false;
-    int64_t most = 0;
+    bool has_many = false;
     for (const NodePtr& node : order()) {
       if (!node->fields().place.is_host()) return false;
       for (const NodePtr& input : node->fields().inputs) {
-        if (!input->is_ready()) continue;
-        if (!place_of(input->value()).is_host()) return false;
-        if (!is_scalar(*input)) most = std::max(most, input->signature().rows());
+        if (input->is_ready() && !place_of(input).is_host()) return false;
+        has_many |= has_many_rows(input);
       }
     }
-    return most >= kFewRows;
+    return has_many;
   }
 
   // A view lies where its memory is, and the columns of a table where that runs.
@@ -105,12 +105,12 @@ class PlanPlaces {
       const auto [here, there] = costs_of(node);
       costs.add_cost(group_[i], here, there);
       plan_.nodes().for_each_input(*node, [&](const NodePtr& input) {
-        if (!input->is_ready() || is_scalar(*input) || group_[i] == at_host) return;
+        if (!input->is_ready() || input->signature().is_scalar() || group_[i] == at_host) return;
         const auto [found, is_new] = readers_of_ready.try_emplace(input.get());
         if (is_new) ready.push_back(input);
         found->second.push_back(group_[i]);
       });
-      if (is_scalar(*node) || node->kind() == NodeKind::kTable) continue;
+      if (node->signature().is_scalar() || node->kind() == NodeKind::kTable) continue;
       std::vector<size_t> readers;
       for (const Node* user : plan_.nodes().users(node.get()))
         if (const size_t own = group_[plan_.nodes().place(user)]; own != group_[i])
@@ -142,7 +142,8 @@ class PlanPlaces {
     if (is_fused ? !std::ranges::all_of(fields.inputs, has_plain_values)
                  : !fields.op->supports(cuda_place()))
       return never;
-    if (std::ranges::all_of(fields.inputs, [](const NodePtr& each) { return is_scalar(*each); }))
+    if (std::ranges::all_of(fields.inputs,
+                            [](const NodePtr& each) { return each->signature().is_scalar(); }))
       return never;
     PlanStep step;
     step.outputs = {node};
@@ -166,7 +167,7 @@ class PlanPlaces {
     const auto moved = static_cast<int64_t>(kDeviceByte * static_cast<double>(bytes));
     const int64_t work = is_fused ? 0 : cost.nanoseconds * threads() / kThreads;
     // The host waits for what has no dimension.
-    const int64_t fixed = is_fused && !is_scalar(*node) ? kLaunch : kKernels;
+    const int64_t fixed = is_fused && !node->signature().is_scalar() ? kLaunch : kKernels;
     return {cost.nanoseconds, fixed + std::max(moved, work)};
   }
 
@@ -178,8 +179,8 @@ class PlanPlaces {
     for (size_t i = 0; i < is_there.size(); ++i) {
       if (!is_there[i]) continue;
       Node::Fields& own = order()[i]->fields();
-      own.is_rewritten = false;      // a later plan chooses again
-      if (is_scalar(*order()[i])) {  // its value is on the host
+      own.is_rewritten = false;                   // a later plan chooses again
+      if (order()[i]->signature().is_scalar()) {  // its value is on the host
         read_there(own.inputs);
         continue;
       }
@@ -203,7 +204,7 @@ class PlanPlaces {
   void read_there(std::vector<NodePtr>& inputs) {
     for (NodePtr& input : inputs) {
       const bool is_read = input->is_ready() || plan_.nodes().place(input.get()) < order().size();
-      if (is_scalar(*input) || !is_read) continue;
+      if (input->signature().is_scalar() || !is_read) continue;
       NodePtr& there = there_[input.get()];
       if (!there) there = to_place(input, device_);
       input = there;
@@ -225,10 +226,7 @@ void choose_places(LogicalPlan& plan) {
 
 bool may_have_places(std::span<const PlanStep> steps) {
   return !auto_place().is_host() && std::ranges::any_of(steps, [](const PlanStep& step) {
-    return std::ranges::any_of(step.inputs, [](const NodePtr& input) {
-      return input->is_ready() && input->signature().form != Form::kTable &&
-             !input->signature().shape.empty() && input->signature().rows() >= kFewRows;
-    });
+    return std::ranges::any_of(step.inputs, has_many_rows);
   });
 }
 

@@ -245,10 +245,7 @@ bool has_counted_rows(const Node::Fields& fields) {
 // Inputs on the host follow the others to their device, by copies that a plan shows: what a call
 // makes for itself, such as a list of values or a small table, and columns of other frames.
 void bring_together(std::vector<NodePtr>& inputs) {
-  const auto has_rows = [](const NodePtr& input) {
-    const Signature& signature = input->fields().signature;
-    return signature.form == Form::kTable || !signature.shape.empty();
-  };
+  const auto has_rows = [](const NodePtr& input) { return !input->fields().signature.is_scalar(); };
   const auto there = std::ranges::find_if(
       inputs, [&](const NodePtr& input) { return has_rows(input) && !place_of(input).is_host(); });
   if (there == inputs.end()) return;

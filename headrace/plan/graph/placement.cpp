@@ -47,6 +47,12 @@ State& state() {
   return process_global<State>();
 }
 
+// Throws DeviceError when there is no such device.
+void check_is_there(Place place) {
+  if (place.is_gpu()) own_stream(place.index);
+  if (place.is_simulated()) simulated_settings();
+}
+
 // Copies of the simulated device go through one stream, made at first use.
 Stream stream_of(Place place) {
   if (place.is_gpu()) return current_stream(place);
@@ -222,8 +228,7 @@ struct ToPlace final : OperatorOf<ToPlace> {
 }  // namespace
 
 NodePtr to_place(const NodePtr& input, Place place) {
-  if (place.is_gpu()) own_stream(place.index);
-  if (place.is_simulated()) simulated_settings();
+  check_is_there(place);
   const NodePtr made =
       apply_operator(ToPlace::make(place.kind, place.index), input->signature(), {input});
   made->fields().place = place;
@@ -237,8 +242,7 @@ Place default_place() {
 }
 
 void set_default_place(Place place) {
-  if (place.is_gpu()) own_stream(place.index);
-  if (place.is_simulated()) simulated_settings();
+  check_is_there(place);
   State& all = state();
   const std::lock_guard lock(all.mutex);
   all.place = place;
@@ -251,8 +255,7 @@ Place auto_place() {
 }
 
 void set_auto_place(Place place) {
-  if (place.is_gpu()) own_stream(place.index);
-  if (place.is_simulated()) simulated_settings();
+  check_is_there(place);
   State& all = state();
   const std::lock_guard lock(all.mutex);
   all.auto_place = place;
@@ -315,6 +318,19 @@ std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& li
   if (place.is_simulated()) return run_simulated(op, inputs, work);
   const std::string reason = has_nested ? "lists and structs stay on the host" : limits(inputs);
   return reason.empty() ? work(inputs) : run_on_host(op, reason, place, inputs, work);
+}
+
+KernelLimits limits_of(const Operator& op) {
+  return [&op](std::span<const Value> inputs) {
+    return op.supports(cuda_place()) ? op.why_unsupported(inputs) : kNoKernel;
+  };
+}
+
+Value execute_at_place(const Operator& op, std::vector<Value> inputs) {
+  std::vector<Value> made = dispatch_to_place(
+      op.name(), limits_of(op), std::move(inputs),
+      [&](std::span<const Value> where) -> std::vector<Value> { return {op.execute(where)}; });
+  return std::move(made[0]);
 }
 
 void record_fallback(Fallback fallback) {

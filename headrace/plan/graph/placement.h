@@ -14,7 +14,7 @@ namespace hr {
 HR_API Place place_of(const Value& value);
 
 /// The place of a node's value, or where it is to be made.
-Place place_of(const NodePtr& node);
+HR_API Place place_of(const NodePtr& node);
 
 /// Whether values of a dtype can lie there: lists and structs stay on the host.
 bool may_be_at(Dtype dtype, Place place);
@@ -52,6 +52,12 @@ std::string why_strided(const Value& value);
 /// strict.
 std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& limits,
                                      std::vector<Value> inputs, const PlaceWork& work);
+
+/// The limits of an operator.
+KernelLimits limits_of(const Operator& op);
+
+/// Runs an operator where its inputs are.
+Value execute_at_place(const Operator& op, std::vector<Value> inputs);
 
 /// Runs `work` on the host, though its results belong at `place` and perhaps its inputs are there:
 /// between two copies, and `fallbacks` tells. Throws DeviceError when strict.

@@ -2,7 +2,6 @@
 // The first rows of a node, from no more input rows than these.
 #include "headrace/plan/optimize/limit_pushdown.h"
 
-#include "headrace/memory/device/cuda_driver.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/provenance.h"
@@ -77,19 +76,8 @@ struct FirstOfParts final : TableOperator {
     }
     std::vector<Column> made;
     for (size_t i = 0; i < places.size(); ++i)
-      made.push_back(joined(*concat[places[i]], values[i]));
+      made.push_back(std::get<Column>(execute_at_place(*concat[places[i]], std::move(values[i]))));
     return Table(std::move(names_made), std::move(made));
-  }
-
- private:
-  // Where the parts are.
-  static Column joined(const Operator& op, std::vector<Value> parts) {
-    const auto limits = [&](std::span<const Value> inputs) {
-      return op.supports(cuda_place()) ? op.why_unsupported(inputs) : kNoKernel;
-    };
-    return std::get<Column>(dispatch_to_place(
-        op.name(), limits, std::move(parts),
-        [&](std::span<const Value> inputs) { return std::vector<Value>{op.execute(inputs)}; })[0]);
   }
 };
 
