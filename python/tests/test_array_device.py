@@ -91,7 +91,7 @@ def test_long_axes(device, shape):
 
 
 def test_empty_axes(device):
-    empty = np.zeros((3, 0, 4))  # no values: there is nothing to move
+    empty = np.zeros((3, 0, 4))  # empty arrays
     here, there = pair(empty, device)
     for axis in (0, 1, 2):
         same(there.sum(axis=axis), here.sum(axis=axis))

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.array import views
 from headrace.array.construct import asarray, selector
-from headrace.array.layout import (
-    broadcast_to,
-    expand_dims,
-    in_dim,
-    iota,
-    permute_dims,
-    placed_near,
-)
+from headrace.array.layout import broadcast_to, expand_dims, in_dim, iota, permute_dims
 from headrace.errors import InvalidArgumentError, OutOfBoundsError, TypeMismatchError
 from headrace.lazy.handle import Deferred, array_of, is_array, mark
 
@@ -47,19 +40,13 @@ def _index(key: Any) -> int:
         ) from None
 
 
-def _placed(array: Array, key: Any) -> Array:
-    """Positions or a mask as an array; what is of the host and not ours goes to the array."""
-    picked = selector(key)
-    return picked if isinstance(key, Deferred) else placed_near(picked, array)
-
-
 def _expanded(array: Array, key: Any) -> tuple[list[Any], bool]:
     """The items of a key, one for each axis, with new axes as None and arrays as ours.
 
     And whether an ellipsis over no axis parts indices, as one over some does.
     """
     keys = [
-        _placed(array, each) if _is_array(each) or isinstance(each, bool) else each
+        selector(each) if _is_array(each) or isinstance(each, bool) else each
         for each in (key if isinstance(key, tuple) else (key,))
     ]
     consumed = sum(
@@ -222,7 +209,7 @@ def get_item(array: Array, key: Any) -> Array:
     """See `Array.__getitem__`."""
     mark("getitem")
     if (isinstance(key, Deferred | list) or _is_array(key)) and array.ndim:
-        picked = _placed(array, key)
+        picked = selector(key)
         if picked.ndim == 1:
             return _picked_rows(array, picked)
     keys, is_parted = _expanded(array, key)
@@ -272,7 +259,6 @@ def _value(array: Array, value: Any) -> Array:
         import numpy as np
 
         given = asarray(np.asarray(value, dtype) if not hasattr(value, "dtype") else value)
-        given = placed_near(given, array)
     return given if str(given.dtype) == dtype else given.astype(dtype)
 
 
@@ -317,7 +303,7 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     # Where each element of the key lies in the flat array.
     places = _gathered(iota(array.size, array).reshape(array.shape), keys, is_parted)
     flat = array.reshape(-1)
-    fitted = placed_near(_fitted(given, places.shape), array)
+    fitted = _fitted(given, places.shape)
     mark("setitem")
     node = _core.scatter_elements(flat._node, [places.reshape(-1)._node], fitted.reshape(-1)._node)
     views.rebind(array, _core.reshape(node, array.shape))

@@ -231,7 +231,7 @@ def repeat(array: Array, repeats: Any, axis: int | None = None) -> Array:
     import numpy as np
 
     counts = np.broadcast_to(np.asarray(repeats), (size,))
-    rows = placed_near(asarray(np.repeat(np.arange(size), counts)), array)
+    rows = asarray(np.repeat(np.arange(size), counts))
     return array[(slice(None),) * along + (rows,)]
 
 
@@ -260,13 +260,6 @@ def broadcast_arrays(*arrays: Array) -> list[Array]:
 def iota(count: int, near: Array | None = None) -> Array:
     """The numbers 0, 1, ..., as int64, made when they are needed, on the device of `near`."""
     return array_of(_core.iota(count, None if near is None else near._node))
-
-
-def placed_near(value: Array, near: Array) -> Array:
-    """What a call makes on the host of its arguments, on the device of the array it goes with."""
-    place = _core.place_ahead(near._node)
-    is_there = place == "host" or _core.place_ahead(value._node) == place
-    return value if is_there else value.to(place)
 
 
 def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:

@@ -17,10 +17,9 @@ from headrace.array.layout import (
     expand_dims,
     iota,
     moveaxis,
-    placed_near,
 )
 from headrace.errors import InvalidArgumentError, TypeMismatchError
-from headrace.lazy.handle import Deferred, array_of, mark
+from headrace.lazy.handle import array_of, mark
 from headrace.lazy.numpy_fallback import through_numpy
 
 if TYPE_CHECKING:
@@ -90,8 +89,6 @@ def search_sorted(line: Any, values: Any, side: str = "left", sorter: Any = None
     v = asarray(values) if hasattr(values, "dtype") or not isinstance(values, int | float) else None
     word = common_dtype(x, v if v is not None else values)
     v = asarray(values) if v is None else v
-    v = v if isinstance(values, Deferred) else placed_near(v, x)
-    x = x if isinstance(line, Deferred) else placed_near(x, v)
     x, v = (a if str(a.dtype) == word else a.astype(word) for a in (x, v))
     if sorter is not None:
         x = x[asarray(sorter)]
@@ -104,14 +101,14 @@ def take(array: Array, positions: Any, axis: int | None = None) -> Array:
     if axis is None:
         array, axis = array.reshape(-1), 0
     along = axis_number("take", axis, array.ndim)
-    picked = placed_near(asarray(positions), array)
+    picked = asarray(positions)
     picked = picked.astype("int64") if picked.dtype == "bool" else picked
     return array[(slice(None),) * along + (picked,)]
 
 
 def take_along_axis(array: Array, positions: Any, axis: int | None = -1) -> Array:
     """For each line along an axis the elements at its own positions."""
-    picked = placed_near(asarray(positions), array)
+    picked = asarray(positions)
     if axis is None:
         array, axis, picked = array.reshape(-1), 0, picked.reshape(-1)
     along = axis_number("take_along_axis", axis, array.ndim)
@@ -148,7 +145,7 @@ def _begins(line: Array, equal_nan: bool) -> Array:
     begins = line[1:] != line[:-1]
     if equal_nan and line.dtype.kind == "f":  # they come last
         begins = begins & (line[:-1] == line[:-1])
-    first = placed_near(asarray([True] if line.size else [], "bool"), line)
+    first = asarray([True] if line.size else [], "bool")
     return concatenate([first, begins])
 
 
@@ -164,8 +161,7 @@ def unique_all(array: Array, equal_nan: bool = False) -> UniqueAll:
     groups = asarray(mask.astype("int64"))
     number = array_of(_core.cumulative_axis(False, groups._node, 0, False)) - 1
     inverse = array_of(_core.scatter_elements(number._node, [order._node], number._node))
-    end = placed_near(asarray([array.size] if array.size else [], "int64"), array)
-    ends = concatenate([begins[1:], end])
+    ends = concatenate([begins[1:], asarray([array.size] if array.size else [], "int64")])
     return UniqueAll(line[begins], order[begins], inverse.reshape(array.shape), ends - begins)
 
 
@@ -183,9 +179,7 @@ def unique_values(array: Array, equal_nan: bool = False) -> Array:
 
 def isin(values: Any, among: Any, invert: bool = False) -> Array:
     """For each element whether it is one of those of another array."""
-    x = asarray(values)
-    others = among if isinstance(among, Deferred) else placed_near(asarray(among), x)
-    others = asarray(others).reshape(-1)
+    x, others = asarray(values), asarray(among).reshape(-1)
     word = common_dtype(x, others)
     if word.startswith("complex"):
         import numpy as np

@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from headrace import _core
-from headrace.array.layout import axis_number, moveaxis, placed_near
+from headrace.array.layout import axis_number, moveaxis
 from headrace.errors import InvalidArgumentError, UnsupportedError
 from headrace.lazy.handle import array_of, mark
 from headrace.signal.filter_design import cheby1
@@ -233,7 +233,7 @@ def resample(x: Any, num: int, axis: int = 0) -> Array:
     if str(array.dtype) == "float32":
         weights = weights.astype("float32")
     terms = array_of(_core.fft("rfft", rows._node, None, "backward"))[..., : shorter // 2 + 1]
-    terms = terms * placed_near(array_of_design(weights), terms)
+    terms = terms * array_of_design(weights)
     made = array_of(_core.fft("irfft", terms._node, num, "backward"))
     return moveaxis(made, -1, along) if array.ndim > 1 else made
 
