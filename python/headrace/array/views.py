@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     Shape = Sequence[int]
     #: Offset, shape and strides in elements; an unknown length is negative.
     Layout = tuple[int, Shape, Shape]
-    #: Of a view: the record, how many changes its values have seen, the array that it was taken
-    #: from, the step and its parameters, and that array's origin. Of other arrays: the record.
-    Origin = tuple[Any, int, ref[Array] | None, Any, Any, Any]
 
 #: Changes that are remembered one by one; with more since a view was taken it counts as changed.
 _MOST_CHANGES = 64
@@ -55,13 +52,24 @@ class Changes:
 
     def touch(self, origin: Origin) -> bool:
         """Whether some element of a view has changed since its values were taken."""
-        missed = self.count - origin[1]
+        missed = self.count - origin.seen
         if not missed:
             return False
         if missed > len(self.latest):
             return True
         changes = [self.latest[-1 - k] for k in range(missed)]
         return any(_overlap(_layout(origin), _layout(each)) for each in changes)
+
+
+class Origin(NamedTuple):
+    """Where an array comes from: the last four are of views alone."""
+
+    changes: Changes
+    seen: int  # changes that its values have in them
+    parent: ref[Array] | None = None  # the array that it was taken from
+    step: Step | None = None
+    by: Any = None  # parameters of the step
+    above: Origin | None = None  # of the parent
 
 
 class Step(NamedTuple):
@@ -142,7 +150,7 @@ IMAGINARY = Step(
 
 def _noted(array: Array) -> Any:
     """The origin of an array that is no view, which begins the record of its changes."""
-    array._origin = (Changes(array), 0, None, None, None, None)
+    array._origin = Origin(Changes(array), 0)
     return array._origin
 
 
@@ -150,9 +158,9 @@ def view_of(array: Array, node: _core.Node, step: Step, by: Any) -> Array:
     """A view of an array, whose node is what the step makes of the array's."""
     made = array_of(node)
     above = array._origin or _noted(array)
-    changes = above[0]
-    seen = changes.count if above[2] is None else above[1]  # as old as the view that it is of
-    made._origin = (changes, seen, ref(array), step, by, above)
+    changes = above.changes
+    seen = changes.count if above.parent is None else above.seen  # as old as the view that it is of
+    made._origin = Origin(changes, seen, ref(array), step, by, above)
     return made
 
 
@@ -168,8 +176,8 @@ def rebind(array: Array, node: _core.Node) -> None:
             array._node = node
             return
         origin = _noted(array)  # whose views NumPy lays over the strides that it has now
-    changes = origin[0]
-    if origin[2] is not None:
+    changes = origin.changes
+    if origin.parent is not None:
         if changes.touch(origin):
             raise InvalidArgumentError(
                 "in place: the view is a snapshot, as elements of it have been changed since it "
@@ -185,35 +193,34 @@ def rebind(array: Array, node: _core.Node) -> None:
 
 
 def _seen(origin: Any, count: int) -> Any:
-    return (origin[0], count, *origin[2:])
+    return Origin(origin.changes, count, *origin[2:])
 
 
 def _updated(array: Array, node: _core.Node) -> list[tuple[Array, _core.Node, bool]]:
     """The arrays that an array is a view of, their new nodes, and whether no element is older."""
     links: list[tuple[Any, Any]] = []
     last, origin = 0, array._origin
-    while origin[2] is not None:
-        parent = origin[2]()
+    while origin.parent is not None:
+        parent = origin.parent()
         links.append((parent, origin))
         if parent is not None:  # beyond the last one that is left a change is not seen
             last = len(links)
-        origin = origin[5]
+        origin = origin.above
     mark("setitem")
     bases: list[tuple[_core.Node, bool]] = []  # in which views change, the outermost array's first
     for parent, origin in reversed(links[:last]):
         if parent is not None:
             own = parent._origin
-            is_current = own[2] is None or not own[0].touch(own)
+            is_current = own.parent is None or not own.changes.touch(own)
         if parent is not None and (is_current or not bases):
             bases.append((parent._node, is_current))
         else:
-            _, _, _, step, by, _ = origin[5]
-            bases.append((step.view(bases[-1][0], by), bases[-1][1]))
+            base, is_current = bases[-1]
+            above = origin.above
+            bases.append((above.step.view(base, above.by), is_current))
     made = []
-    for (parent, (_, _, _, step, by, _)), (base, is_current) in zip(
-        links[:last], reversed(bases), strict=True
-    ):
-        node = step.updated(base, node, by)
+    for (parent, origin), (base, is_current) in zip(links[:last], reversed(bases), strict=True):
+        node = origin.step.updated(base, node, origin.by)
         if parent is not None:
             made.append((parent, node, is_current))
     return made
@@ -233,9 +240,9 @@ def output_memory(array: Array) -> Any:
     counts as written by others from then on: what is made of it runs when it is made.
     """
     origin = array._origin
-    if origin is None or origin[2] is not None or origin[0].output is None:
+    if origin is None or origin.parent is not None or origin.changes.output is None:
         return None
-    changes = origin[0]
+    changes = origin.changes
     count, memory = changes.output
     if count != changes.count:
         changes.output = None
@@ -265,24 +272,24 @@ def is_the_view(value: Array, array: Array, view: Array) -> bool:
 def _steps_from(array: Array, view: Array) -> list[Any] | None:
     """The steps from an array to a view of what it is now."""
     steps, origin = [], view._origin
-    if origin is None or origin[1] < origin[0].count:
+    if origin is None or origin.seen < origin.changes.count:
         return None
-    while origin[2] is not None:
-        steps.append(origin[3:5])
-        if origin[2]() is array:
+    while origin.parent is not None:
+        steps.append((origin.step, origin.by))
+        if origin.parent() is array:
             return steps
-        origin = origin[5]
+        origin = origin.above
     return None
 
 
 # ---- layout --------------------------------------------------------------------------------------
 def _layout(origin: Any) -> Layout:
     steps = []
-    while origin[2] is not None:
-        steps.append(origin[3:5])
-        origin = origin[5]
-    shape = origin[0].shape
-    layout: Layout = (0, shape, origin[0].strides or row_major(shape))
+    while origin.parent is not None:
+        steps.append((origin.step, origin.by))
+        origin = origin.above
+    shape = origin.changes.shape
+    layout: Layout = (0, shape, origin.changes.strides or row_major(shape))
     for step, by in reversed(steps):
         layout = step.layout(layout, by)
     return layout
@@ -378,10 +385,11 @@ def reshape(array: Array, shape: tuple[int | tuple[int, ...], ...]) -> Array:
         sizes[sizes.index(-1)] = array.size // max(known, 1)
     node = _core.reshape(array._node, sizes)
     origin = array._origin
-    plain = (
-        array._node.strides is None if origin is None else origin[2] is origin[0].strides is None
-    )
-    if not plain and strides_in_shape(array.shape, strides_of(array), sizes) is None:
+    if origin is None:
+        is_plain = array._node.strides is None
+    else:
+        is_plain = origin.parent is None and origin.changes.strides is None
+    if not is_plain and strides_in_shape(array.shape, strides_of(array), sizes) is None:
         return array_of(node)  # a copy
     return view_of(array, node, SHAPE, sizes)
 
@@ -400,9 +408,9 @@ def ravel(array: Array) -> Array:
 def _is_part(origin: Any) -> bool:
     """Whether these are parts of complex numbers."""
     while origin is not None:
-        if origin[3] in (REAL, IMAGINARY):
+        if origin.step in (REAL, IMAGINARY):
             return True
-        origin = origin[5]
+        origin = origin.above
     return False
 
 
