@@ -21,21 +21,6 @@ using namespace parquet;
 using namespace parquet::testing;
 using ::testing::HasSubstr;
 
-ParquetFile open(const std::string& file) {
-  Buffer bytes = Buffer::allocate(static_cast<int64_t>(file.size()));
-  if (!file.empty()) std::memcpy(bytes.mutable_data(), file.data(), file.size());
-  const Source source = Source::bytes(std::move(bytes));
-  return ParquetFile("read_parquet", "x.parquet",
-                     [source] { return source.open("read_parquet", Compression::kNone); });
-}
-
-Table read(const std::string& file) {
-  const ParquetFile opened = open(file);
-  std::vector<int64_t> all(opened.names().size());
-  std::iota(all.begin(), all.end(), 0);
-  return opened.read(all);
-}
-
 ThriftStruct text_element(const std::string& name, Repetition repetition = Repetition::kRequired) {
   return element(name, PhysicalType::kByteArray, repetition).number(6, 0);
 }
@@ -115,11 +100,11 @@ const char* const kTold =
 class ParquetFileTest : public hr::testing::ThreadsTest {};
 
 TEST_P(ParquetFileTest, IsReadWhole) {
-  EXPECT_EQ(told(read(whole())), kTold);
+  EXPECT_EQ(told(read_file(whole())), kTold);
 }
 
 TEST_P(ParquetFileTest, IsThePlansTable) {
-  const ParquetFile file = open(whole());
+  const ParquetFile file = open_file(whole());
   EXPECT_EQ(file.names(), (std::vector<std::string>{"n", "s", "l"}));
   const NodePtr table = file.scan({2, 0});
   force(std::span(&table, 1));
@@ -131,11 +116,11 @@ INSTANTIATE_TEST_SUITE_P(Threads, ParquetFileTest, ::testing::Values(1, 2, 4));
 TEST(ParquetFile, EachCutIsAnError) {
   const std::string file = whole();
   for (size_t size = 0; size < file.size(); ++size) {
-    EXPECT_THROW(read(file.substr(0, size)), InputError) << size;
+    EXPECT_THROW(read_file(file.substr(0, size)), InputError) << size;
     // The same with the end of a whole file.
     const std::string ended = file.substr(0, size) + file.substr(file.size() - 8);
     if (ended == file) continue;
-    EXPECT_THROW(read(ended), Error) << size;
+    EXPECT_THROW(read_file(ended), Error) << size;
   }
 }
 
@@ -146,7 +131,7 @@ TEST(ParquetFile, EachFlippedBitIsATableOrAnError) {
     std::string damaged = file;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << (bit % 8));
     try {
-      EXPECT_GE(told(read(damaged)).size(), 0u);
+      EXPECT_GE(told(read_file(damaged)).size(), 0u);
     } catch (const Error&) {
       ++errors;
     }
@@ -157,7 +142,7 @@ TEST(ParquetFile, EachFlippedBitIsATableOrAnError) {
 template <class E>
 void expect_error(const std::string& file, const char* what) {
   try {
-    read(file);
+    read_file(file);
     FAIL() << "no error: " << what;
   } catch (const E& error) {
     EXPECT_THAT(error.what(), HasSubstr(what));
@@ -201,7 +186,7 @@ TEST(ParquetFile, ADictionaryOfNoUseAndPagesWithoutValues) {
                data_page(5, Encoding::kRleDictionary, levels(repeated_run(5, 0, 1))),
       .values = 5,
       .has_dictionary = true};
-  EXPECT_EQ(told(read(file_of(5, {nulls}))), "null null null null null\n");
+  EXPECT_EQ(told(read_file(file_of(5, {nulls}))), "null null null null null\n");
 }
 
 }  // namespace

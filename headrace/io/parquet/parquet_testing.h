@@ -1,18 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: Parquet's bytes written by hand, by the plainest means.
+// For tests: Parquet's bytes written by hand, by the plainest means, and files of bytes read.
 #pragma once
+#include "headrace/io/parquet/file.h"
 #include "headrace/io/parquet/metadata.h"
 #include "headrace/io/parquet/thrift.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace hr::parquet::testing {
+
+inline Source source_of(const std::string& file) {
+  Buffer bytes = Buffer::allocate(std::ssize(file));
+  if (!file.empty()) std::memcpy(bytes.mutable_data(), file.data(), file.size());
+  return Source::bytes(std::move(bytes));
+}
+
+inline ParquetFile open_file(const std::string& file) {
+  return ParquetFile("read_parquet", "x.parquet", [source = source_of(file)] {
+    return source.open("read_parquet", Compression::kNone);
+  });
+}
+
+/// All columns.
+inline Table read_file(const std::string& file) {
+  const ParquetFile opened = open_file(file);
+  std::vector<int64_t> all(opened.names().size());
+  std::iota(all.begin(), all.end(), 0);
+  return opened.read(all);
+}
 
 inline std::string varint(uint64_t value) {
   std::string out;

@@ -7,7 +7,7 @@
 #include "headrace/data/column_testing.h"
 #include "headrace/data/dictionary.h"
 #include "headrace/exec/simd_and_threads_testing.h"
-#include "headrace/io/parquet/file.h"
+#include "headrace/io/parquet/parquet_testing.h"
 #include "headrace/plan/graph/node.h"
 
 #include <gtest/gtest.h>
@@ -18,23 +18,13 @@
 namespace hr {
 namespace {
 
+using parquet::testing::read_file;
 using testing::column_of;
 
 std::string written(const Table& table, const ParquetWriteOptions& options = {}) {
   std::string bytes;
   write_parquet(table, [&](std::string_view piece) { bytes += piece; }, options);
   return bytes;
-}
-
-Table read(const std::string& file) {
-  Buffer bytes = Buffer::allocate(std::ssize(file));
-  std::memcpy(bytes.mutable_data(), file.data(), file.size());
-  const Source source = Source::bytes(std::move(bytes));
-  const ParquetFile opened("read_parquet", "x",
-                           [source] { return source.open("read_parquet", Compression::kNone); });
-  std::vector<int64_t> all(opened.names().size());
-  std::iota(all.begin(), all.end(), 0);
-  return opened.read(all);
 }
 
 std::string cell(const Column& column, int64_t row) {
@@ -217,7 +207,7 @@ TEST_F(ParquetWriter, WhatIsWrittenIsReadBack) {
   for (const int64_t rows : {0, 1, 2, 63, 64, 65, 1000, 40'000})
     for (const bool with_nulls : {false, true}) {
       const Table table = every_dtype(rows, with_nulls);
-      expect_equal(table, read(written(table)));
+      expect_equal(table, read_file(written(table)));
       if (HasFatalFailure()) return;
     }
 }
@@ -227,11 +217,11 @@ TEST_F(ParquetWriter, StructsAndMapsAreReadBack) {
     for (const bool with_nulls : {false, true}) {
       const Table table = nested_dtypes(rows, with_nulls);
       for (const int64_t group : {int64_t{1} << 20, rows / 3 + 1}) {
-        expect_equal(table, read(written(table, {.row_group_rows = group})));
+        expect_equal(table, read_file(written(table, {.row_group_rows = group})));
         if (HasFatalFailure()) return;
       }
       const Table slice = table.slice(rows / 3, rows / 2);
-      expect_equal(slice, read(written(slice, {.bloom_filter = {"deep"}})));
+      expect_equal(slice, read_file(written(slice, {.bloom_filter = {"deep"}})));
       if (HasFatalFailure()) return;
     }
 }
@@ -251,7 +241,7 @@ TEST_F(ParquetWriter, NestedInAsManyLevelsAsDtypesHave) {
         Column::structs(Dtype::structure(fields), rows, {numbers<int8_t>(rows, 0, false), maps}));
   }
   const Table table({"lists", "structs", "maps"}, {lists, structs, maps});
-  expect_equal(table, read(written(table)));
+  expect_equal(table, read_file(written(table)));
 }
 
 TEST_F(ParquetWriter, WhatParquetHasNoFormFor) {
@@ -275,7 +265,7 @@ TEST_F(ParquetWriter, EachCodecAndOption) {
       options.bloom_filter = {"i64 3000", "s 300", "list"};
       options.checksums = true;
       options.layout = group == 1000 ? "gpu" : "default";
-      expect_equal(table, read(written(table, options)));
+      expect_equal(table, read_file(written(table, options)));
       if (HasFatalFailure()) return;
     }
 }
@@ -283,14 +273,14 @@ TEST_F(ParquetWriter, EachCodecAndOption) {
 TEST_F(ParquetWriter, SlicesAndSortedColumns) {
   const Table table = every_dtype(5000, true);
   const Table slice = table.slice(1234, 2345);
-  expect_equal(slice, read(written(slice)));
+  expect_equal(slice, read_file(written(slice)));
   std::vector<int64_t> sorted(200'000), stepped(sorted.size());
   std::iota(sorted.begin(), sorted.end(), int64_t{-77});
   for (size_t i = 0; i < sorted.size(); ++i) stepped[i] = static_cast<int64_t>(i / 5000);
   const Table columns({"a", "b"}, {column_of(sorted), column_of(stepped)});
   const std::string file = written(columns, {.compression = "none"});
   EXPECT_LT(file.size(), 30'000u);
-  expect_equal(columns, read(file));
+  expect_equal(columns, read_file(file));
 }
 
 TEST_F(ParquetWriter, TheSameBytesForAnyNumberOfThreads) {
@@ -305,7 +295,7 @@ TEST_F(ParquetWriter, TheSameBytesForAnyNumberOfThreads) {
 }
 
 TEST_F(ParquetWriter, NoColumns) {
-  const Table none = read(written(Table()));
+  const Table none = read_file(written(Table()));
   EXPECT_EQ(none.num_columns(), 0);
 }
 

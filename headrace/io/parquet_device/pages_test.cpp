@@ -5,7 +5,6 @@
 #include "headrace/base/error.h"
 #include "headrace/base/utf8.h"
 #include "headrace/data/column_testing.h"
-#include "headrace/io/parquet/file.h"
 #include "headrace/io/parquet/parquet_testing.h"
 #include "headrace/io/parquet/refusal.h"
 #include "headrace/io/parquet/snappy.h"
@@ -41,10 +40,6 @@ Buffer buffer_of(const void* bytes, int64_t size) {
   Buffer made = Buffer::allocate(size);
   if (size > 0) std::memcpy(made.mutable_data(), bytes, static_cast<size_t>(size));
   return made;
-}
-
-Source source_of(const std::string& file) {
-  return Source::bytes(buffer_of(file.data(), std::ssize(file)));
 }
 
 void run(const HostBlock& block, const PageBatch& batch) {
@@ -85,7 +80,7 @@ void run(const HostBlock& block, const PageBatch& batch) {
 
 // The flat columns of a file, in small batches.
 Phases by_phases(const std::string& file, bool is_reversed = false, int64_t batch_bytes = 1 << 12) {
-  const auto source = source_of(file).open("test", Compression::kNone);
+  const auto source = testing::source_of(file).open("test", Compression::kNone);
   source->load(std::ssize(file));
   uint32_t size;
   std::memcpy(&size, file.data() + file.size() - 8, 4);
@@ -187,15 +182,6 @@ Phases by_phases(const std::string& file, bool is_reversed = false, int64_t batc
         Column::strings(rows, std::move(bytes), std::move(texts), std::move(valid), missing);
   }
   return made;
-}
-
-Table by_host(const std::string& file) {
-  const Source source = source_of(file);
-  const ParquetFile opened("read_parquet", "x",
-                           [source] { return source.open("read_parquet", Compression::kNone); });
-  std::vector<int64_t> all(opened.names().size());
-  std::iota(all.begin(), all.end(), 0);
-  return opened.read(all);
 }
 
 std::string cell(const Column& column, int64_t row) {
@@ -367,7 +353,7 @@ TEST(PagesByPhases, HaveTheValuesOfTheHost) {
       for (const int64_t rows : {0, 1, 31, 1000, 70'000}) {
         const std::string file =
             written(table_of(rows, with_nulls), {.compression = codec, .row_group_rows = 30'011});
-        const Table host = by_host(file);
+        const Table host = testing::read_file(file);
         for (const bool is_reversed : {false, true}) {
           const Phases made = by_phases(file, is_reversed, is_reversed ? 1 << 20 : 1 << 13);
           for (size_t c = 0; c < made.columns.size(); ++c) {
@@ -396,7 +382,7 @@ TEST(PagesByPhases, DamagedFilesAreLeftToTheHost) {
         const Phases made = by_phases(damaged, flip == 64);
         std::optional<Table> host;
         try {
-          host = by_host(damaged);
+          host = testing::read_file(damaged);
         } catch (const Error&) {
         }
         if (!host) {
