@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -132,10 +133,9 @@ def communities(bench: Bench, title: str, graph: hr.graph.Graph, methods: list[s
         theirs = networkit.GraphFromCoo((upper.row, upper.col), n=n)
         for method, name, bar in (("louvain", "PLM", 1.2), ("leiden", "ParallelLeiden", None)):
             found = getattr(networkit.community, name)
-            labels = lambda found=found: np.array(  # noqa: E731
-                found(theirs).run().getPartition().getVector()
+            rivals[method].append(
+                Rival("networkit", partial(_labels, found, theirs), bar, _as_good(graph))
             )
-            rivals[method].append(Rival("networkit", labels, bar, _as_good(graph)))
     if HAS_IGRAPH:
         import igraph
 
@@ -398,9 +398,7 @@ def structure(bench: Bench, source: Any, target: Any, n: int) -> None:
         import networkit
 
         graph = networkit.GraphFromCoo((upper.row, upper.col), n=n)
-        spread = lambda: np.array(  # noqa: E731
-            networkit.community.PLP(graph).run().getPartition().getVector()
-        )
+        spread = partial(_labels, networkit.community.PLP, graph)
         rivals["labels"].append(Rival("networkit", spread, None, _as_good(plain)))
     bench.step(
         "label propagation",
@@ -430,8 +428,7 @@ def structure(bench: Bench, source: Any, target: Any, n: int) -> None:
             rows.indices.astype(np.uint32),
         )
         walker.data = np.ones(rows.nnz, np.float32)
-        walks = lambda: walker.simulate_walks(10, 80)  # noqa: E731
-        rivals["walks"].append(Rival("pecanpy", walks, 3))
+        rivals["walks"].append(Rival("pecanpy", partial(walker.simulate_walks, 10, 80), 3))
     bench.step(
         f"node2vec, {len(starts):,} walks of 80 steps",
         lambda: small.random_walks(starts, 80, p=0.5, q=2).to_numpy(),
@@ -522,6 +519,11 @@ def _levels(matrix: Any, start: int) -> Any:
         first, last = last, int(np.searchsorted(places_before, last, "left"))
         level += 1
     return levels
+
+
+def _labels(method: Any, graph: Any) -> Any:
+    """The communities that NetworKit finds, one for each vertex."""
+    return np.array(method(graph).run().getPartition().getVector())
 
 
 def _as_good(graph: hr.graph.Graph, share: float = 0.95) -> Any:
