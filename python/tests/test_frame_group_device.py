@@ -80,6 +80,7 @@ def test_missing_values_heavy_keys_and_narrow_keys(device, kind):
 @pytest.mark.parametrize("groups", [40, 30_000, 3_000_000])
 def test_nan_as_the_greatest_value(device, groups):
     """What SQL asks of columns without nulls: the first group has NaN alone, the second one NaN."""
+    pytest.importorskip("sqlglot")
     data = table(3 * MORSEL, groups).select(["k", "f8", "f4"]).to_pydict()
     keys = np.array(data["k"])
     for name in ("f8", "f4"):
@@ -91,6 +92,18 @@ def test_nan_as_the_greatest_value(device, groups):
         min(f4) AS l4, max(f4) AS g4 FROM data GROUP BY k ORDER BY k"""
     same(lambda d: hr.sql(query, data=d), pa.table(data), device)
     assert "groupby" not in {op for op, *_ in hr.fallbacks()}
+
+
+@pytest.mark.parametrize("ending", ["", " of some length"])
+def test_strings_next_to_a_number(device, ending):
+    data = table(2 * MORSEL, 2000).to_pydict()
+    numbers = np.arange(2 * MORSEL)
+    free = pa.table(data | {"t": [str(i) + ending for i in numbers % 90]})
+    told = pa.table(data | {"t": [str(k) + ending for k in data["k"]]})
+    for keys, options in ((["k", "t"], {}), (["t", "k"], {}), (["t", "k"], {"sort": False})):
+        same(lambda d, k=keys, o=options: aggregated(d, k, FLOATS, **o), free, device)
+        assert hr.fallbacks() == ()
+    same(lambda d: aggregated(d, ["k", "t"], FLOATS), told, device)
 
 
 def test_slots_of_several_morsels(device):

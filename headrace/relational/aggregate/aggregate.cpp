@@ -151,7 +151,7 @@ class DeviceGroups {
         keys_,
         {.ordered = options_.order == GroupOrder::kSorted, .drop_missing = options_.drop_missing});
     if (!packed) return run_there("keys of more than 64 bits, or of 2^30 strings and more");
-    if (may_be_determined(*packed)) return run_there("strings next to a key that may tell them");
+    if (may_have_other_runs(*packed)) return run_there("strings next to a key that may tell them");
     const bool keeps_order = packed->are_in_order_of_rows();
     const Column strings = keeps_order ? packed->numbered_strings() : Column();
     const int64_t groups = strings.num_rows();  // 0: not all slots may have rows
@@ -356,11 +356,9 @@ class DeviceGroups {
   }
 
   // The host groups by the key alone that tells the others: its runs may be other ones.
-  bool may_be_determined(const NormalizedKeys& packed) const {
+  bool may_have_other_runs(const NormalizedKeys& packed) const {
     constexpr uint64_t kOneRun = 1 << 14;  // slots of which each run is a morsel
-    return keys_.size() > 1 && packed.domain() - 1 >= kOneRun &&
-           std::ranges::any_of(keys_, [](const Column& key) { return key.dtype().is_string(); }) &&
-           std::ranges::any_of(keys_, may_determine);
+    return packed.domain() - 1 >= kOneRun && may_be_determined(keys_, options_);
   }
 
   std::string why_host() const {

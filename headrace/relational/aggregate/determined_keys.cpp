@@ -7,14 +7,18 @@
 #include "headrace/algo/select/gather.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
+#include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
 
 #include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <limits>
+#include <string_view>
+#include <unordered_map>
 
 namespace hr {
 
@@ -156,22 +160,57 @@ std::optional<DeterminingKey> try_key(const std::vector<Column>& keys, size_t pl
   return DeterminingKey{place, range.least, std::move(first_rows)};
 }
 
-}  // namespace
-
+// A key of this kind is tried.
 bool may_determine(const Column& column) {
   const Dtype dtype = column.dtype();
   return dtype.storage().is_signed() && !dtype.is_bool() && !dtype.is_category() &&
          !dtype.is_floating() && !dtype.is_decimal() && column.null_count() == 0;
 }
 
-std::optional<DeterminingKey> find_determining_key(const std::vector<Column>& keys,
-                                                   GroupOptions options) {
+bool is_string(const Column& key) {
+  return key.dtype().is_string();
+}
+
+// How many keys are tried, from the first one on.
+size_t num_tried(const std::vector<Column>& keys, GroupOptions options) {
   const int64_t rows = keys[0].num_rows();
-  const auto is_string = [](const Column& key) { return key.dtype().is_string(); };
   if (keys.size() < 2 || rows < kFewRows || rows >= int64_t{kNoRow} ||
       std::ranges::none_of(keys, is_string))
-    return {};
-  const size_t last = options.order == GroupOrder::kSorted ? 1 : keys.size();
+    return 0;
+  return options.order == GroupOrder::kSorted ? 1 : keys.size();
+}
+
+// The first rows of a key on a device, by their bytes.
+class FirstRows {
+ public:
+  FirstRows(const Column& key, int64_t rows)
+      : width_(is_string(key) ? kViewBytes : key.dtype().size_bytes()),
+        bytes_(to_place(
+            Tensor(TypeId::kUInt8, {rows * width_}, key.values_buffer(), key.offset() * width_),
+            host, current_stream(key.place()))),
+        is_string_(is_string(key)) {}
+
+  std::string_view operator[](int64_t row) const {
+    const char* const at = bytes_.as<char>() + row * width_;
+    const std::string_view all(at, static_cast<size_t>(width_));
+    uint32_t size = 0;
+    std::memcpy(&size, at, is_string_ ? sizeof size : 0);
+    // The view of a long string ends with its place, which tells nothing.
+    return all.substr(
+        0, size > sizeof StringView::inlined ? offsetof(StringView, indirect.buffer) : all.size());
+  }
+
+ private:
+  int64_t width_;
+  Tensor bytes_;
+  bool is_string_;
+};
+
+}  // namespace
+
+std::optional<DeterminingKey> find_determining_key(const std::vector<Column>& keys,
+                                                   GroupOptions options) {
+  const size_t last = num_tried(keys, options);
   for (size_t place = 0; place < last; ++place) {
     if (!may_determine(keys[place])) continue;
     std::vector<ComparedKey> others;
@@ -183,6 +222,26 @@ std::optional<DeterminingKey> find_determining_key(const std::vector<Column>& ke
     if (auto found = try_key(keys, place, others)) return found;
   }
   return {};
+}
+
+bool may_be_determined(const std::vector<Column>& keys, GroupOptions options) {
+  const size_t last = num_tried(keys, options);
+  if (last == 0 || !std::ranges::all_of(keys, ComparedKey::fits)) return false;
+  const int64_t rows = std::min(kTriedRows, keys[0].num_rows());
+  std::vector<FirstRows> first;
+  for (const Column& key : keys) first.emplace_back(key, rows);
+  for (size_t place = 0; place < last; ++place) {
+    if (!may_determine(keys[place])) continue;
+    std::unordered_map<std::string_view, int64_t> first_of;
+    bool is_refuted = false;
+    for (int64_t row = 0; row < rows && !is_refuted; ++row) {
+      const int64_t from = first_of.try_emplace(first[place][row], row).first->second;
+      for (const FirstRows& other : first)
+        is_refuted |= &other != &first[place] && other[row] != other[from];
+    }
+    if (!is_refuted) return true;
+  }
+  return false;
 }
 
 Grouped with_determined_keys(Grouped grouped, const std::vector<Column>& keys,
