@@ -95,6 +95,13 @@ def test_few_rows_stay(places: str) -> None:
     assert places not in plan
 
 
+def test_what_has_no_kernel_for_these_dtypes_stays(places: str) -> None:
+    running = OF.all.groupby("s").v.cumsum()
+    assert "to [" not in str(running.explain())
+    assert running.sum() > 0
+    assert not hr.fallbacks()
+
+
 def test_what_a_plan_made_on_the_way_is_there_for_the_next(places: str) -> None:
     sorted_rows = OF.all.sort_values(["k", "v"])
     total = sorted_rows.v.cumsum()

@@ -22,6 +22,11 @@ constexpr double kOperation = 0.1;    // ns of one operation of a fused pass on 
 constexpr double kSimple = 1;         // ns of a pass of an operator that says nothing of itself
 constexpr int64_t kStep = 5'000;      // ns of any step
 constexpr int64_t kBlocks = 1 << 16;  // bytes that a worker needs for its blocks
+constexpr double kSerial = 1.0 / 16;  // of the work, which one thread does (G. Amdahl, 1967)
+
+double in_parallel(double nanoseconds) {
+  return nanoseconds * (kSerial + (1 - kSerial) / threads());
+}
 
 // Operations of the chains that a step runs fused.
 int64_t operations(const PlanStep& step) {
@@ -220,7 +225,7 @@ StepCost Estimates::cost(const PlanStep& step) {
   const auto moved = kByte * static_cast<double>(read + result.bytes);
   if (const auto work = first.op->work(inputs, result.rows, wanted_columns(step))) {
     const double held = static_cast<double>(result.bytes) + work->bytes;
-    return {kStep + static_cast<int64_t>((work->nanoseconds + moved) / threads() +
+    return {kStep + static_cast<int64_t>(in_parallel(work->nanoseconds + moved) +
                                          work->serial_nanoseconds),
             kBlocks * threads() + static_cast<int64_t>(std::max(held, 0.0))};
   }
@@ -230,7 +235,7 @@ StepCost Estimates::cost(const PlanStep& step) {
   if (cost.source_rows > 0)
     each *= static_cast<double>(std::max<size_t>(step.outputs.size() - 1, 1));
   const double time = count * each + moved;
-  return {kStep + static_cast<int64_t>(time / threads()),
+  return {kStep + static_cast<int64_t>(in_parallel(time)),
           result.bytes + kBlocks * threads() + static_cast<int64_t>(cost.bytes * count)};
 }
 

@@ -19,13 +19,15 @@ namespace {
 
 constexpr int64_t kFewRows = 100'000;  // below, no kernel is worth its launch
 constexpr size_t kMostNodes = 1000;    // bounds the time
-// docs/design/cuda.md, "A least cut", says where these are from.
-constexpr int64_t kLaunch = 1'000;      // ns of an operation in a fused kernel
-constexpr int64_t kKernels = 30'000;    // ns of an operator: its launches, and a wait
-constexpr double kDeviceByte = 0.0005;  // ns to read or write one
-constexpr int64_t kThreads = 200;       // of the host that a device is as fast as
-constexpr int64_t kMove = 10'000;       // ns of any move
-constexpr double kMovedByte = 0.033;    // ns
+// docs/design/cuda.md, "A least cut", has the measurements behind these.
+constexpr int64_t kLaunch = 5'000;          // ns of an operation in a fused kernel
+constexpr int64_t kKernels = 150'000;       // ns of a pass of an operator: its launches, and a wait
+constexpr double kDeviceByte = 0.0005;      // ns to read or write one
+constexpr int64_t kThreads = 400;           // of the host that a device is as fast as
+constexpr int64_t kMove = 40'000;           // ns of any move
+constexpr int64_t kFirstBytes = 8'000'000;  // which one thread copies
+constexpr double kFirstByte = 0.08;         // ns
+constexpr double kMovedByte = 0.025;        // ns of those after them
 
 bool has_many_rows(const NodePtr& node) {
   const Signature& signature = node->signature();
@@ -48,6 +50,20 @@ bool has_plain_values(const NodePtr& node) {
 
 bool is_live(const NodePtr& node) {
   return node->fields().live;
+}
+
+// Whether an operator has one for columns of these dtypes. What else may speak against it, only a
+// run tells.
+bool has_kernel(const Operator& op, const std::vector<NodePtr>& inputs) {
+  if (!op.supports(cuda_place())) return false;
+  std::vector<Value> values;
+  for (const NodePtr& input : inputs) {
+    const Signature& signature = input->signature();
+    if (signature.form != Form::kColumn) return true;
+    values.push_back(input->is_ready() ? std::get<Column>(input->value()).slice(0, 0)
+                                       : Column(signature.dtype, 0, Buffer()));
+  }
+  return op.why_unsupported(values).empty();
 }
 
 class PlanPlaces {
@@ -126,7 +142,9 @@ class PlanPlaces {
 
   int64_t cost_of_move(const NodePtr& node) {
     const int64_t bytes = std::max<int64_t>(estimates_.bytes(node), 0);
-    return kMove + static_cast<int64_t>(kMovedByte * static_cast<double>(bytes));
+    const int64_t first = std::min(bytes, kFirstBytes);
+    return kMove + static_cast<int64_t>(kFirstByte * static_cast<double>(first) +
+                                        kMovedByte * static_cast<double>(bytes - first));
   }
 
   // ns on the host and on the device.
@@ -139,9 +157,7 @@ class PlanPlaces {
       return never;
     if (is_view(fields)) return {0, 0};
     const bool is_fused = fields.is_fusable();
-    if (is_fused ? !std::ranges::all_of(fields.inputs, has_plain_values)
-                 : !fields.op->supports(cuda_place()))
-      return never;
+    if (is_fused && !std::ranges::all_of(fields.inputs, has_plain_values)) return never;
     if (std::ranges::all_of(fields.inputs,
                             [](const NodePtr& each) { return each->signature().is_scalar(); }))
       return never;
@@ -158,7 +174,8 @@ class PlanPlaces {
           step.whole_table = true;
     }
     if (!std::ranges::all_of(step.inputs, may_be_there) ||
-        !std::ranges::all_of(step.outputs, may_be_there))
+        !std::ranges::all_of(step.outputs, may_be_there) ||
+        !(is_fused || has_kernel(*fields.op, step.inputs)))
       return never;
     const StepCost cost = estimates_.cost(step);
     if (cost.nanoseconds == kUnknown) return never;
@@ -167,7 +184,8 @@ class PlanPlaces {
     const auto moved = static_cast<int64_t>(kDeviceByte * static_cast<double>(bytes));
     const int64_t work = is_fused ? 0 : cost.nanoseconds * threads() / kThreads;
     // The host waits for what has no dimension.
-    const int64_t fixed = is_fused && !node->signature().is_scalar() ? kLaunch : kKernels;
+    const int64_t fixed =
+        is_fused && !node->signature().is_scalar() ? kLaunch : kKernels * std::max(step.passes, 1);
     return {cost.nanoseconds, fixed + std::max(moved, work)};
   }
 
@@ -213,7 +231,7 @@ class PlanPlaces {
 
   LogicalPlan& plan_;
   Place device_;
-  Estimates estimates_{false};
+  Estimates estimates_{true};
   std::vector<size_t> group_{};  // by place in order: the first node that is always at its side
   std::unordered_map<const Node*, NodePtr> there_{};  // what has the value of a node on the device
 };

@@ -79,6 +79,14 @@ std::string why_unsortable(std::span<const Value> keys) {
   return {};
 }
 
+Cost cost_of_sort(const InputEstimates& inputs, size_t keys, int64_t first) {
+  if (first >= 0) return {.nanoseconds = 0.9};
+  double nanoseconds = 0;
+  for (size_t k = 0; k < keys; ++k)
+    nanoseconds += key_cost(inputs.dtype(static_cast<int64_t>(k)), k == 0);
+  return {.nanoseconds = nanoseconds, .bytes = 4};
+}
+
 /// Columns in the order of keys, all rows or the first ones.
 struct Sort final : OperatorOf<Sort, TableOperator> {
   std::vector<SortOrder> orders{};
@@ -118,11 +126,7 @@ struct Sort final : OperatorOf<Sort, TableOperator> {
   }
 
   Cost cost(const InputEstimates& inputs) const override {
-    if (first >= 0) return {.nanoseconds = 0.9};
-    double nanoseconds = 0;
-    for (size_t k = 0; k < orders.size(); ++k)
-      nanoseconds += key_cost(inputs.dtype(static_cast<int64_t>(k)), nanoseconds == 0);
-    return {.nanoseconds = nanoseconds, .bytes = 4};
+    return cost_of_sort(inputs, orders.size(), first);
   }
 
   NodePtr limited(std::span<const NodePtr> inputs, int64_t rows) const override {
@@ -165,6 +169,10 @@ struct ArgSort final : OperatorOf<ArgSort> {
 
   std::string why_unsupported(std::span<const Value> inputs) const override {
     return why_unsortable(inputs.first(orders.size()));
+  }
+
+  Cost cost(const InputEstimates& inputs) const override {
+    return cost_of_sort(inputs, orders.size(), first);
   }
 
   Value execute(std::span<const Value> inputs) const override {
