@@ -6,6 +6,7 @@
 #include "headrace/data/device_testing.h"
 #include "headrace/data/tensor_testing.h"
 #include "headrace/memory/budget/budget.h"
+#include "headrace/memory/device/lent_copies.h"
 #include "headrace/memory/log/ledger.h"
 #include "headrace/memory/spill/spill.h"
 
@@ -163,6 +164,34 @@ TEST_P(DeviceTiers, ACopyIsKeptSoTheSecondWayOutIsFree) {
   EXPECT_GT(moved().evicted_bytes, moved().copied_bytes);
   // A loop loses what it needs last, not what it needs next: a pass fetches little more than two.
   EXPECT_LE(moved().fetched_bytes, 5 * 4 * kMiB);
+}
+
+TEST_P(DeviceTiers, WhatTheHostKeepsAnywayLeavesWithoutACopy) {
+  std::vector<Tensor> here, all;
+  for (uint64_t k = 0; k < 12; ++k) {
+    here.push_back(numbers(k, kMiB));
+    here.back().buffer().seal();
+    all.push_back(to_place(here.back(), place(), stream_));
+    lend_copy(all.back().buffer(), here.back().buffer());  // ignored: still being written
+    all.back().buffer().seal();
+    lend_copy(all.back().buffer(), Buffer());
+    lend_copy(all.back().buffer(), numbers(99, kMiB / 2).buffer());
+    lend_copy(all.back().buffer(), here.back().buffer());
+  }
+  EXPECT_EQ(moved().evicted_bytes, 4 * kMiB);
+  EXPECT_EQ(moved().copied_bytes, 0);
+  EXPECT_EQ(moved().pinned_bytes + moved().host_bytes, before_.pinned_bytes + before_.host_bytes);
+  EXPECT_TRUE(is_away(all[0].buffer()));
+  EXPECT_FALSE(is_away(all[11].buffer()));
+  EXPECT_FALSE(is_away(here[0].buffer()));
+  for (int pass = 0; pass < 2; ++pass) {
+    for (uint64_t k = 0; k < 12; ++k) use(all[k]);
+    for (uint64_t k = 0; k < 12; ++k) EXPECT_TRUE(holds(all[k], k));
+  }
+  EXPECT_GT(moved().fetched_bytes, 0);
+  EXPECT_EQ(moved().copied_bytes, 0);
+  here.clear();  // the bytes that are away stay
+  for (uint64_t k = 0; k < 12; ++k) EXPECT_TRUE(holds(all[k], k));
 }
 
 TEST_P(DeviceTiers, WhatThePlanNeedsLastLeavesFirst) {

@@ -110,8 +110,9 @@ def device(name: Device | None = None) -> Device | Setting[Device]:
     initial value comes from ``HEADRACE_DEVICE``, else it is the CPU, since not all operators have
     kernels: those without run on the host between two copies, as listed by `fallbacks`. With
     ``"auto"`` data stays on the host, and each plan over 100,000 rows or more runs those steps on a
-    GPU that make the whole plan faster, moves included; ``explain()`` shows which. Without a GPU
-    it is the same as ``"cpu"``. ``"sim"`` is a simulated device, whose memory the host cannot
+    GPU that make the whole plan faster, moves included; ``explain()`` shows which. Columns that
+    were sent keep a copy there while they live and the GPU has room. Without a GPU it is the same
+    as ``"cpu"``. ``"sim"`` is a simulated device, whose memory the host cannot
     touch: for tests without a GPU.
 
     Parameters

@@ -34,6 +34,20 @@ def tables() -> Iterator[None]:
     del OF.all, OF.few
 
 
+def frame_of(rows: int) -> hr.DataFrame:
+    random = np.random.default_rng(1)
+    made = hr.DataFrame(
+        {
+            "k": random.integers(0, rows, rows),
+            "v": random.random(rows),
+            "n": np.where(random.random(rows) < 0.1, np.nan, 1.0),
+            "t": random.choice(["ab", "a long text of thirty letters"], rows),
+        }
+    )
+    hr.eval(made)
+    return made
+
+
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "sort": lambda: OF.all.sort_values(["k", "v"]),
     "strings": lambda: OF.all.sort_values(["t", "v"]).head(1000),
@@ -80,7 +94,7 @@ def test_a_plan_gives_the_hosts_answer(places: str, name: str) -> None:
 
 
 def test_moves_are_steps_that_explain_shows(places: str) -> None:
-    made = OF.all.sort_values(["k", "v"])
+    made = frame_of(ROWS).sort_values(["k", "v"])
     with hr.threads(1):
         plan = str(made.explain())
         assert f"to [{places}:0]" in plan
@@ -109,3 +123,30 @@ def test_what_a_plan_made_on_the_way_is_there_for_the_next(places: str) -> None:
     expected = total.to_pandas()
     assert sorted_rows.v.to_pandas().cumsum().to_list() == pytest.approx(expected.to_list())
     assert sorted_rows.v.device == "host"
+
+
+def used_bytes(device: str) -> int:
+    if device == "cuda":
+        _core.synchronize_device()
+    return _core.memory_statistics(device).used_bytes
+
+
+def moved_by(frame: hr.DataFrame) -> int:
+    before = _core.ledger_bytes()
+    hr.eval(frame)
+    return _core.ledger_bytes() - before
+
+
+def test_a_later_plan_finds_the_columns_there(places: str) -> None:
+    frame = frame_of(ROWS)
+    before = used_bytes(places)
+    with hr.threads(1):
+        first = frame.sort_values(["k", "v"])
+        both_ways = moved_by(first)
+        again = frame.sort_values(["k", "v"])
+        assert f"to [{places}:0]" not in str(again.explain())
+        assert 0 < moved_by(again) < 0.6 * both_ways
+        assert_frame_equal(again.to_pandas(), first.to_pandas(), check_exact=True)
+    assert used_bytes(places) > before
+    del first, again, frame
+    assert used_bytes(places) == before

@@ -264,6 +264,7 @@ void DeviceTier::drop_copy(Residency& residency) noexcept {
   if (residency.ticket != 0)
     moves_.load()->wait(residency.rep.place, std::exchange(residency.ticket, 0));
   residency.copy = {};
+  residency.copy_is_lent = false;
   whole(residency).dirty = true;
   const std::lock_guard lock(mutex_);
   forget_copy(residency);
@@ -275,7 +276,8 @@ int64_t DeviceTier::drop_copies(int64_t bytes) {
   std::unique_lock lock(mutex_);
   for (size_t i = 0; i < all_.size() && freed < bytes; ++i) {
     Residency& residency = *all_[i];
-    if (residency.moving || !residency.copy || !residency.is_there()) continue;
+    if (residency.moving || !residency.copy || residency.copy_is_lent || !residency.is_there())
+      continue;
     freed += residency.rep.size_bytes;
     const Move move(*this, lock, residency);
     drop_copy(residency);
@@ -343,6 +345,21 @@ bool DeviceTier::read_away(Residency& residency, int64_t begin, int64_t bytes, s
   return true;
 }
 
+void DeviceTier::lend(Residency& residency, const Buffer& copy) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !residency.moving; });
+  if (residency.copy || !residency.rep.sealed || residency.rep.size_bytes != copy.size_bytes())
+    return;
+  residency.copy = copy;
+  residency.copy_is_lent = true;
+}
+
+bool DeviceTier::is_away(Residency& residency) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return !residency.moving; });
+  return !residency.is_there();
+}
+
 DeviceTierStatistics& DeviceTier::statistics_of(Place place) {
   return statistics_[place.name()];
 }
@@ -351,7 +368,7 @@ DeviceTierStatistics DeviceTier::statistics(Place place) {
   const std::lock_guard lock(mutex_);
   DeviceTierStatistics now = statistics_of(place);
   for (Residency* each : all_)
-    if (each->rep.place == place && !each->moving && each->copy)
+    if (each->rep.place == place && !each->moving && each->copy && !each->copy_is_lent)
       (each->copy_is_pinned ? now.pinned_bytes : now.host_bytes) += each->rep.size_bytes;
   return now;
 }

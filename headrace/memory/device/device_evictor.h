@@ -42,6 +42,9 @@ class DeviceTier {
 
   bool read_away(Residency& residency, int64_t begin, int64_t bytes, std::byte* to);
 
+  void lend(Residency& residency, const Buffer& copy);
+  bool is_away(Residency& residency);
+
   DeviceTierStatistics statistics(Place place);
   /// Why the host took nothing when it was asked last.
   std::string trouble();

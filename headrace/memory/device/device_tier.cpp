@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/memory/device/device_evictor.h"
+#include "headrace/memory/device/lent_copies.h"
 
 #include <algorithm>
 #include <limits>
@@ -79,6 +80,14 @@ DevicePin::~DevicePin() {
 bool read_away(const Buffer& buffer, int64_t begin, int64_t size_bytes, std::byte* to) {
   return is_on_device(buffer) &&
          DeviceTier::instance().read_away(*buffer.residency(), begin, size_bytes, to);
+}
+
+void lend_copy(const Buffer& there, const Buffer& here) {
+  if (there && here && is_on_device(there)) DeviceTier::instance().lend(*there.residency(), here);
+}
+
+bool is_away(const Buffer& buffer) {
+  return is_on_device(buffer) && DeviceTier::instance().is_away(*buffer.residency());
 }
 
 DeviceTierStatistics device_tier_statistics(Place place) {

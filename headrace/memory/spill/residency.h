@@ -69,6 +69,7 @@ struct Residency {
   // Of a device:
   Buffer copy{};                            ///< its bytes on the host, or none
   std::atomic<bool> copy_is_pinned{false};  ///< counts as pinned memory
+  bool copy_is_lent = false;                ///< others keep it too: dropping it frees nothing
   uint64_t ticket = 0;                      ///< of the queued move that uses the copy
   bool moving = false;                      ///< a thread has the copy and the block to itself
   bool abandoned = false;                   ///< the buffer was released: its mover frees it

@@ -6,6 +6,7 @@
 #include "headrace/memory/device/cuda_driver.h"
 #include "headrace/plan/execute/estimates.h"
 #include "headrace/plan/execute/least_cut.h"
+#include "headrace/plan/graph/device_copies.h"
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
@@ -141,6 +142,7 @@ class PlanPlaces {
   }
 
   int64_t cost_of_move(const NodePtr& node) {
+    if (node->is_ready() && has_copy_at(node, device_)) return 0;
     const int64_t bytes = std::max<int64_t>(estimates_.bytes(node), 0);
     const int64_t first = std::min(bytes, kFirstBytes);
     return kMove + static_cast<int64_t>(kFirstByte * static_cast<double>(first) +
@@ -224,7 +226,8 @@ class PlanPlaces {
       const bool is_read = input->is_ready() || plan_.nodes().place(input.get()) < order().size();
       if (input->signature().is_scalar() || !is_read) continue;
       NodePtr& there = there_[input.get()];
-      if (!there) there = to_place(input, device_);
+      if (!there)
+        there = input->is_ready() ? shared_copy(input, device_) : to_place(input, device_);
       input = there;
     }
   }

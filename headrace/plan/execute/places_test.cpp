@@ -2,6 +2,8 @@
 // Plans over the host's data that run in part on a device.
 #include "headrace/plan/execute/places.h"
 
+#include "headrace/memory/budget/budget.h"
+#include "headrace/memory/device/device_tier.h"
 #include "headrace/memory/device/simulated_device.h"
 #include "headrace/plan/graph/operator_testing.h"
 #include "headrace/plan/graph/placement.h"
@@ -89,6 +91,33 @@ TEST_F(Places, DearStepsGoToTheDeviceAndTheResultComesBack) {
   EXPECT_TRUE(last->fields().place.is_host());
   EXPECT_FALSE(first->is_ready());  // its value is on the device, and was not asked for
   expect_plus(first, 1);
+}
+
+TEST_F(Places, ALaterPlanFindsItsInputsThere) {
+  const NodePtr x = numbers(kRows);
+  expect_plus(add_one(x, 1000), 1);
+  const NodePtr again = add_one(x, 1000);
+  EXPECT_EQ(count(plan_of(again), "to [sim:0]"), 0);
+  EXPECT_EQ(count(plan_of(again), "to [host]"), 1);
+  expect_plus(again, 1);
+}
+
+TEST_F(Places, CopiesLeaveAFullDeviceWithoutACopyAndEndWithTheirValue) {
+  const int64_t before = memory_statistics(simulated).used_bytes;
+  const int64_t copied = device_tier_statistics(simulated).copied_bytes;
+  const int64_t evicted = device_tier_statistics(simulated).evicted_bytes;
+  std::vector<NodePtr> all;
+  for (int k = 0; k < 40; ++k) {
+    all.push_back(numbers(kRows));
+    expect_plus(add_one(all.back(), 1000), 1);
+  }
+  EXPECT_GT(device_tier_statistics(simulated).evicted_bytes, evicted);
+  EXPECT_EQ(device_tier_statistics(simulated).copied_bytes, copied);
+  for (const NodePtr& x : all) expect_plus(add_one(x, 1000), 1);
+  EXPECT_EQ(device_tier_statistics(simulated).copied_bytes, copied);
+  EXPECT_GT(memory_statistics(simulated).used_bytes, before);
+  all.clear();
+  EXPECT_EQ(memory_statistics(simulated).used_bytes, before);
 }
 
 TEST_F(Places, CheapStepsAndFewRowsStay) {

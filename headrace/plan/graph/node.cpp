@@ -9,6 +9,7 @@
 #include "headrace/memory/log/tag_stack.h"
 #include "headrace/memory/sync/fork_mutex.h"
 #include "headrace/plan/graph/constants.h"
+#include "headrace/plan/graph/device_copies.h"
 #include "headrace/plan/graph/fingerprint.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/picked_rows.h"
@@ -160,6 +161,7 @@ void Node::finish(Value value) {
   ready_.store(true, std::memory_order_release);
   if (fields_->of_table) fields_->of_table->state.reset();
   fields_->optimized.reset();
+  if (const NodePtr source = fields_->copy_of.lock()) keep_device_copy(*source, *fields_->value);
   if (const NodePtr origin = fields_->origin.lock(); origin && !origin->is_ready()) {
     origin->fields_->label = fields_->label;
     origin->finish(*fields_->value);

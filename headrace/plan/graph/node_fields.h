@@ -35,6 +35,8 @@ struct Node::Fields {
   std::optional<Value> value{};
   std::shared_ptr<TableFields> of_table{};  // null of others; each copy of a node has its own
   std::optional<LateColumn> late{};         // of a column of a table, instead of a value
+  std::optional<Value> device_copy{};       // of a value of the host that a plan sent there
+  std::weak_ptr<Node> copy_of{};            // of a move: whose copy its value becomes
   // Of a copy that a plan may change: that plan, and the node with the same value.
   uint64_t plan = 0;
   std::weak_ptr<Node> origin{};

@@ -7,8 +7,10 @@
 #include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
+#include "headrace/memory/device/lent_copies.h"
 #include "headrace/memory/device/simulated_device.h"
 #include "headrace/memory/sync/fork_mutex.h"
+#include "headrace/plan/graph/device_copies.h"
 #include "headrace/plan/graph/node_fields.h"
 
 #include <atomic>
@@ -233,6 +235,20 @@ NodePtr to_place(const NodePtr& input, Place place) {
       apply_operator(ToPlace::make(place.kind, place.index), input->signature(), {input});
   made->fields().place = place;
   return made;
+}
+
+void keep_device_copy(Node& source, const Value& there) {
+  const Value& here = source.value();
+  const Place place = place_of(there);
+  if (place.is_host() || !place_of(here).is_host()) return;
+  source.fields().device_copy = there;
+  const auto* const tensor = std::get_if<Tensor>(&here);
+  if (tensor && !tensor->is_contiguous()) return;           // other bytes
+  if (place.is_simulated()) synchronize(stream_of(place));  // it writes when its turn comes
+  std::vector<Buffer> copied;
+  for_each_buffer(here, [&](const Buffer& buffer) { copied.push_back(buffer); });
+  auto from = copied.begin();
+  for_each_buffer(there, [&](const Buffer& buffer) { lend_copy(buffer, *from++); });
 }
 
 Place default_place() {
