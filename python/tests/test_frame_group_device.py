@@ -94,6 +94,19 @@ def test_nan_as_the_greatest_value(device, groups):
     assert "groupby" not in {op for op, *_ in hr.fallbacks()}
 
 
+@pytest.mark.parametrize("words", [["ab", "cd", "ef"], [f"{a}{b}" for a in "ABC" for b in "xyz"]])
+def test_short_strings_of_few_groups(device, words):
+    """Their numbers differ in high bits alone."""
+    random = np.random.default_rng(3)
+    data = table(3 * MORSEL + 7, 50, nulls=True).to_pydict()
+    data["t"] = random.choice(words, 3 * MORSEL + 7)
+    for keys in ("t", ["k", "t"]):
+        for options in ({}, {"sort": False}):
+            same(lambda d, k=keys, o=options: aggregated(d, k, FLOATS, **o), pa.table(data), device)
+            same(lambda d, k=keys, o=options: aggregated(d, k, OTHERS, **o), pa.table(data), device)
+    assert hr.fallbacks() == ()
+
+
 @pytest.mark.parametrize("ending", ["", " of some length"])
 def test_strings_next_to_a_number(device, ending):
     data = table(2 * MORSEL, 200).to_pydict()

@@ -35,6 +35,16 @@ bool has_many_rows(const NodePtr& node) {
   return node->is_ready() && !signature.is_scalar() && signature.rows() >= kFewRows;
 }
 
+// Whether samples of keys take little of the time.
+bool reads_many(const LogicalPlan& plan) {
+  constexpr int64_t kManyRows = 1'000'000;
+  return std::ranges::any_of(plan.nodes().order(), [](const NodePtr& node) {
+    return std::ranges::any_of(node->fields().inputs, [](const NodePtr& input) {
+      return input->signature().shape.size() > 0 && input->signature().rows() >= kManyRows;
+    });
+  });
+}
+
 bool is_view(const Node::Fields& fields) {
   return fields.kind() == NodeKind::kPart ||
          (fields.kind() == NodeKind::kOperator && fields.op->passes() == 0);
@@ -69,7 +79,8 @@ bool has_kernel(const Operator& op, const std::vector<NodePtr>& inputs) {
 
 class PlanPlaces {
  public:
-  PlanPlaces(LogicalPlan& plan, Place device) : plan_(plan), device_(device) {}
+  PlanPlaces(LogicalPlan& plan, Place device)
+      : plan_(plan), device_(device), estimates_(reads_many(plan)) {}
 
   void run() {
     if (!has_choice()) return;
@@ -234,7 +245,7 @@ class PlanPlaces {
 
   LogicalPlan& plan_;
   Place device_;
-  Estimates estimates_{true};
+  Estimates estimates_;
   std::vector<size_t> group_{};  // by place in order: the first node that is always at its side
   std::unordered_map<const Node*, NodePtr> there_{};  // what has the value of a node on the device
 };
