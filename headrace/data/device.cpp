@@ -9,6 +9,7 @@
 #include "headrace/data/device_kernels.h"
 #include "headrace/data/device_write_tracking.h"
 #include "headrace/exec/device_stream.h"
+#include "headrace/memory/device/peer_copy.h"
 #include "headrace/memory/device/pinned_resource.h"
 #include "headrace/memory/device/simulated_device.h"
 #include "headrace/memory/external/external_allocator_device.h"
@@ -57,14 +58,46 @@ Buffer send(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
     note_write(to, mark_work(stream, "to"), "to");
     return to;
   }
-  Buffer to = Buffer::allocate(bytes, simulated_resource());
+  Buffer to = Buffer::allocate(bytes, simulated_resource(place.index));
   const double pace = simulated_settings().to_device;
-  const StreamEvent done = enqueue(stream, [stream, from, to, begin, bytes, pace] {
-    SpanClock clock(stream, simulated);
+  const StreamEvent done = enqueue(stream, [stream, from, to, begin, bytes, pace, place] {
+    SpanClock clock(stream, place);
     take_time(bytes, pace);
     std::memcpy(simulated_alias("to", to.data(), bytes), from.data() + begin,
                 static_cast<size_t>(bytes));
-    clock.stop("to " + simulated.name(), bytes);
+    clock.stop("to " + place.name(), bytes);
+  });
+  note_write(to, done, "to");
+  return to;
+}
+
+// From another device of the kind, in the order of what writes the bytes there and of `stream`.
+Buffer pass_on(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
+  if (bytes == 0) return {};
+  const Place place = stream_place(stream);
+  record_copy("to", "device to device", bytes, true, from.place(), place);
+  auto pin = std::make_shared<DevicePin>(from, true);
+  wait_for_write(from.data(), stream);
+  if (place.is_gpu()) {
+    const ScopedStream scope(place, stream);
+    Buffer to = Buffer::allocate(bytes, current_resource(place));
+    SpanClock clock(stream, place);
+    copy_from_peer(from.place().index, from.data() + begin, place.index, written_bytes(to), bytes,
+                   stream);
+    clock.stop("to " + place.name(), bytes);
+    const StreamEvent done = mark_work(stream, "to");
+    note_write(to, done, "to");
+    wait_event(current_stream(from.place()), done);  // its memory goes in the order of that stream
+    return to;
+  }
+  Buffer to = Buffer::allocate(bytes, simulated_resource(place.index));
+  const double pace = simulated_settings().to_device;
+  const StreamEvent done = enqueue(stream, [stream, pin, from, to, begin, bytes, pace, place] {
+    SpanClock clock(stream, place);
+    take_time(bytes, pace);
+    std::memcpy(simulated_alias("to", to.data(), bytes),
+                simulated_alias("to", from.data() + begin, bytes), static_cast<size_t>(bytes));
+    clock.stop("to " + place.name(), bytes);
   });
   note_write(to, done, "to");
   return to;
@@ -87,12 +120,17 @@ Buffer fetch(const Buffer& from, int64_t begin, int64_t bytes, Stream stream) {
   }
   const double pace = simulated_settings().to_host;
   enqueue(stream, [stream, pin, from, to, out, begin, bytes, pace] {
-    SpanClock clock(stream, simulated);
+    SpanClock clock(stream, from.place());
     take_time(bytes, pace);
     std::memcpy(out, simulated_alias("to", from.data() + begin, bytes), static_cast<size_t>(bytes));
     clock.stop("to host", bytes);
   });
   return to;
+}
+
+// How bytes get from one place to another.
+auto mover(Place from, Place to) {
+  return to.is_host() ? fetch : from.is_host() ? send : pass_on;
 }
 
 void check_contiguous(std::string_view op, const Tensor& tensor) {
@@ -200,23 +238,17 @@ void check_on_host(std::string_view op, Place place) {
 Tensor to_place(const Tensor& tensor, Place place, Stream stream) {
   if (tensor.place() == place || tensor.num_elements() == 0) return tensor;
   const int64_t bytes = tensor.num_elements() * tensor.dtype().size_bytes();
-  if (!place.is_host()) {
-    check_on_host("to", tensor.place());
-    const Tensor whole = contiguous(tensor, "to");
-    return Tensor(tensor.dtype(), tensor.shape(),
-                  send(whole.buffer(), whole.byte_offset(), bytes, stream));
-  }
-  check_contiguous("to", tensor);
+  if (!tensor.place().is_host()) check_contiguous("to", tensor);
+  const Tensor whole = contiguous(tensor, "to");
   Tensor there(tensor.dtype(), tensor.shape(),
-               fetch(tensor.buffer(), tensor.byte_offset(), bytes, stream));
-  synchronize(stream);
+               mover(tensor.place(), place)(whole.buffer(), whole.byte_offset(), bytes, stream));
+  if (place.is_host()) synchronize(stream);
   return there;
 }
 
 Column to_place(const Column& column, Place place, Stream stream) {
   if (column.place() == place || column.num_rows() == 0) return column;
-  if (!place.is_host()) check_on_host("to", column.place());
-  const auto move = place.is_host() ? fetch : send;
+  const auto move = mover(column.place(), place);
   if (column.dtype().is_nested() && place.is_gpu())
     throw_error<UnsupportedError>("to", "lists and structs stay on the host",
                                   {{"dtype", column.dtype().name()}},
@@ -270,11 +302,12 @@ Tensor run_on_device(std::string_view op, Stream stream, std::vector<Tensor> inp
   const int64_t bytes = checked_multiply(op, num_elements(shape), dtype.size_bytes());
   if (stream_place(stream).is_gpu())
     return run_on_cuda(op, stream, std::move(inputs), dtype, std::move(shape), work);
-  Buffer result = bytes == 0 ? Buffer() : Buffer::allocate(bytes, simulated_resource());
+  const Place place = stream_place(stream);
+  Buffer result = bytes == 0 ? Buffer() : Buffer::allocate(bytes, simulated_resource(place.index));
   const StreamEvent done =
       enqueue(stream, [stream, name = std::string(op), pins, inputs = std::move(inputs), result,
-                       dtype, shape, work = std::move(work), bytes] {
-        SpanClock clock(stream, simulated);
+                       dtype, shape, work = std::move(work), bytes, place] {
+        SpanClock clock(stream, place);
         std::vector<Tensor> there;
         for (const Tensor& input : inputs) there.push_back(seen_there(name, input));
         const Tensor made = work(there);

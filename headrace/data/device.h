@@ -17,10 +17,11 @@
 namespace hr {
 
 /// The values at `place`: themselves when they are there, else a copy, shown in the ledger as asked
-/// under "to". To a device the call returns when the host's bytes are read (of the simulated
-/// device: at once), and the values are ready on `stream`; to the host it waits. Of a column only
-/// its rows go; a dictionary stays on the host. Throws DeviceError when the values are not ready
-/// for `stream`, OutOfMemoryError.
+/// under "to". `stream`: of the device that they go to, or come from to the host. To a device the
+/// call returns when the host's bytes are read (of a simulated device, and from another device: at
+/// once), and the values are ready on `stream`; to the host it waits. Of a column only its rows go;
+/// a dictionary stays on the host. Throws DeviceError when the values are not ready for `stream`,
+/// OutOfMemoryError.
 HR_API Tensor to_place(const Tensor& tensor, Place place, Stream stream);
 HR_API Column to_place(const Column& column, Place place, Stream stream);
 

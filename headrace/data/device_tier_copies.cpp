@@ -82,10 +82,10 @@ uint64_t cuda_in(Place place, const Buffer& from, bool pinned, uint64_t ticket, 
 }
 
 // The simulated device is done with a copy when the call returns.
-void simulated_out(const std::byte* from, int64_t bytes, Buffer& to) {
+void simulated_out(Place place, const std::byte* from, int64_t bytes, Buffer& to) {
   if (const auto write = last_write(from); write && write->event.number > 0)
     synchronize(Stream{write->event.stream});
-  SpanClock clock(Stream{}, simulated);
+  SpanClock clock(Stream{}, place);
   take_time(bytes, simulated_settings().to_host);
   const std::byte* const there = simulated_alias("evict", from, bytes);
   std::byte* const out = to.mutable_data();
@@ -95,8 +95,8 @@ void simulated_out(const std::byte* from, int64_t bytes, Buffer& to) {
   clock.stop("evict", bytes);
 }
 
-void simulated_in(const Buffer& from, std::byte* to, int64_t bytes) {
-  SpanClock clock(Stream{}, simulated);
+void simulated_in(Place place, const Buffer& from, std::byte* to, int64_t bytes) {
+  SpanClock clock(Stream{}, place);
   take_time(bytes, simulated_settings().to_device);
   std::byte* const there = simulated_alias("fetch", to, bytes);
   in_pieces(from, 0, bytes, false, [&](int64_t at, int64_t size) {
@@ -110,14 +110,14 @@ constexpr DeviceMoves kMoves{
     .out =
         [](Place place, const std::byte* from, int64_t bytes, Buffer& to, bool pinned) {
           if (place.is_gpu()) return cuda_out(place, from, bytes, to, pinned);
-          simulated_out(from, bytes, to);
+          simulated_out(place, from, bytes, to);
           return uint64_t{0};
         },
     .in =
         [](Place place, const Buffer& from, bool pinned, uint64_t ticket, std::byte* to,
            int64_t bytes) {
           if (place.is_gpu()) return cuda_in(place, from, pinned, ticket, to, bytes);
-          simulated_in(from, to, bytes);
+          simulated_in(place, from, to, bytes);
           return uint64_t{0};
         },
     .wait =

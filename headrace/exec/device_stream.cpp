@@ -61,11 +61,13 @@ struct Queue {
 
 class Streams {
  public:
-  Stream add() {
+  Stream add(Place place) {
+    check_simulated("device", place.index);
     const SimulatedSettings settings = simulated_settings();
     const std::lock_guard lock(mutex_);
     const uint64_t id = queues_.size() + 1;
     Queue& queue = queues_[id];
+    queue.place = place;
     try {
       start_thread([this, &queue] { run(queue); });
     } catch (const std::system_error&) {
@@ -139,13 +141,13 @@ class Streams {
     const std::lock_guard lock(mutex_);
     Queue& queue = find(stream);
     Queue& other = find({event.stream});
-    if (queue.place != other.place)
+    if (queue.place.kind != other.place.kind)
       throw_error<DeviceError>(
           "device", "the event belongs to another device",
           {{"stream_of", queue.place.name()}, {"event_of", other.place.name()}},
           "synchronize the stream of the event");
     if (queue.place.is_gpu())
-      wait_cuda(stream, {event.stream}, queue.place.index);
+      wait_cuda(stream, {event.stream}, other.place.index);
     else
       queue.after.push_back(event);
     if (const auto mark = other.marks.find(event.number); mark != other.marks.end())
@@ -217,6 +219,7 @@ class Streams {
     }
   }
 
+  // `device`: of the other stream, as its events are.
   static void wait_cuda(Stream stream, Stream other, int device) {
     const CudaFunctions& cuda = *cuda_functions();
     const CudaScope on("device", device);
@@ -298,12 +301,8 @@ void check_process(Stream stream) {
 
 }  // namespace
 
-Stream new_stream() {
-  return streams().add();
-}
-
 Stream new_stream(Place place) {
-  return place.is_gpu() ? streams().add_cuda(place.index) : streams().add();
+  return place.is_gpu() ? streams().add_cuda(place.index) : streams().add(place);
 }
 
 Place stream_place(Stream stream) {

@@ -18,10 +18,9 @@ struct StreamEvent {
   friend bool operator==(const StreamEvent&, const StreamEvent&) = default;
 };
 
-/// A new stream of the simulated device, with a thread of its own, or of a CUDA device. Streams
-/// live to the end. Throws DeviceError when there is no device or no thread.
-HR_API Stream new_stream();
-HR_API Stream new_stream(Place place);
+/// A new stream of a device; of a simulated one with a thread of its own. Streams live to the end.
+/// Throws DeviceError when there is no device or no thread.
+HR_API Stream new_stream(Place place = {PlaceKind::kSimulated, 0});
 
 /// The device of a stream; throws DeviceError when there is no such stream.
 HR_API Place stream_place(Stream stream);
@@ -40,7 +39,7 @@ HR_API StreamEvent mark_work(Stream stream, std::string_view op);
 /// The point behind what is queued now.
 HR_API StreamEvent record_event(Stream stream);
 
-/// Lets later work of the stream begin after `event`.
+/// Lets later work of the stream begin after `event`, which may be of another device of its kind.
 HR_API void wait_event(Stream stream, const StreamEvent& event);
 
 /// Waits for what was queued until now; throws the first error of it, once. An error of a kernel is

@@ -9,6 +9,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/shards.h"
 #include "headrace/tensor/iota_kernels.h"
 #include "headrace/tensor/tensor_of.h"
 
@@ -54,7 +55,8 @@ NodePtr iota(int64_t count, const NodePtr& near) {
   NodePtr made = apply_operator(Iota::make(count), array_signature(TypeId::kInt64, {count}),
                                 {lazy_value(to_place(Value(mark), place))});
   made->fields().place = place;
-  return made;
+  const std::vector<Place> shards = near ? std::vector<Place>() : default_shards();
+  return shards.empty() ? made : to_places(made, shards);
 }
 
 }  // namespace hr

@@ -20,9 +20,11 @@
 #include "headrace/plan/graph/plan_copy.h"
 #include "headrace/plan/graph/plan_nodes.h"
 #include "headrace/plan/graph/provenance.h"
+#include "headrace/plan/graph/shards.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
 
+#include <algorithm>
 #include <limits>
 #include <variant>
 
@@ -149,14 +151,48 @@ NodePtr reduction(std::string_view kind, const NodePtr& node, int64_t ddof, bool
 }  // namespace
 
 hr::Place place_from(const std::string& word) {
-  if (word == "cpu" || word == "host") return hr::host;
-  if (word == "sim" || word == "sim:0") return hr::simulated;
-  if (word == "cuda") return hr::cuda_place();
-  if (word.starts_with("cuda:") && word.size() > 5 && word.size() < 8 &&
-      word.find_first_not_of("0123456789", 5) == std::string::npos)
-    return hr::cuda_place(std::stoi(word.substr(5)));
-  hr::throw_error<hr::InvalidArgumentError>("to", "unknown device", {{"device", word}},
-                                            "use 'cpu', 'cuda', 'cuda:1' or 'sim'");
+  const std::vector<hr::Place> places = places_from(word);
+  if (places.size() > 1)
+    hr::throw_error<hr::InvalidArgumentError>("to", "one device is expected", {{"device", word}},
+                                              "name the first of them");
+  return places[0];
+}
+
+std::vector<hr::Place> places_from(const std::string& words) {
+  if (words == "cpu" || words == "host") return {hr::host};
+  const auto refuse = [&] {
+    hr::throw_error<hr::InvalidArgumentError>(
+        "to", "unknown device", {{"device", words}},
+        "use 'cpu', 'cuda', 'cuda:1', 'cuda:0,1', 'cuda:all' or 'sim'");
+  };
+  const auto place = [](bool is_cuda, int index) {
+    return is_cuda ? hr::cuda_place(index) : hr::simulated_place(index);
+  };
+  std::vector<hr::Place> places;
+  std::string kind;
+  for (size_t begin = 0; begin <= words.size();) {
+    const size_t end = std::min(words.find(',', begin), words.size());
+    std::string number = words.substr(begin, end - begin);
+    begin = end + 1;
+    if (const size_t colon = number.find(':'); colon != std::string::npos || kind.empty()) {
+      kind = number.substr(0, colon);
+      number = colon == std::string::npos ? "0" : number.substr(colon + 1);
+    }
+    if (kind != "cuda" && kind != "sim") refuse();
+    const bool is_cuda = kind == "cuda";
+    if (number == "all") {
+      const auto devices =
+          is_cuda ? int64_t{hr::cuda_device_count()} : hr::simulated_settings().devices;
+      for (int64_t k = 0; k < devices; ++k) places.push_back(place(is_cuda, static_cast<int>(k)));
+      continue;
+    }
+    if (number.empty() || number.size() > 2 ||
+        number.find_first_not_of("0123456789") != std::string::npos)
+      refuse();
+    places.push_back(place(is_cuda, std::stoi(number)));
+  }
+  if (places.empty()) refuse();  // all of none
+  return places;
 }
 
 void bind_plan(nb::module_& m) {
@@ -206,18 +242,34 @@ void bind_plan(nb::module_& m) {
       "value_there", [](const NodePtr& node) { return value_there(*node); }, "node"_a,
       nb::sig("def value_there(node: Node) -> typing.Any"));
   m.def(
-      "place_of", [](const NodePtr& node) { return hr::place_of(node->value()).name(); }, "node"_a);
+      "place_of",
+      [](const NodePtr& node) {
+        const auto& shards = node->fields().shards;
+        if (!shards) return hr::place_of(node->value()).name();
+        std::string names;
+        for (const hr::Place place : shards->places)
+          names += (names.empty() ? "" : ",") + place.name();
+        return names;
+      },
+      "node"_a);
   // Where the value is or will be, without running its plan.
   m.def("place_ahead", [](const NodePtr& node) { return hr::place_of(node).name(); }, "node"_a);
   m.def(
       "to",
       [](const NodePtr& node, const std::string& device) {
-        return hr::to_place(node, place_from(device));
+        const std::vector<hr::Place> places = places_from(device);
+        return places.size() == 1 ? hr::to_place(node, places[0]) : hr::to_places(node, places);
       },
       "node"_a, "device"_a, Unlocked());
   m.def(
       "set_default_place",
-      [](const std::string& device) { hr::set_default_place(place_from(device)); }, "device"_a);
+      [](const std::string& device) {
+        const std::vector<hr::Place> places = places_from(device);
+        const bool are_many = places.size() > 1;
+        hr::set_default_shards(are_many ? places : std::vector<hr::Place>());
+        hr::set_default_place(are_many ? hr::host : places[0]);
+      },
+      "device"_a);
   m.def(
       "set_auto_place", [](const std::string& device) { hr::set_auto_place(place_from(device)); },
       "device"_a);

@@ -15,6 +15,8 @@ std::string file_name(std::string_view op, nb::handle path);
 
 // "cpu", "cuda", "cuda:1" or "sim".
 hr::Place place_from(const std::string& word);
+/// Several, as in "cuda:0,1" and "cuda:all", or one.
+std::vector<hr::Place> places_from(const std::string& words);
 nb::dict array_interface(const hr::Tensor& tensor);
 // Throws AttributeError unless the data are on a CUDA device.
 nb::dict cuda_array_interface(const hr::Tensor& tensor);

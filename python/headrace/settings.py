@@ -69,7 +69,7 @@ _DEVICES = ("cpu", "cuda", "sim", "auto")
 
 
 class _State:
-    device: Device = "cpu"  # HEADRACE_DEVICE and HEADRACE_STRICT give the initial values
+    device: str = "cpu"  # HEADRACE_DEVICE and HEADRACE_STRICT give the initial values
     strict: bool = os.environ.get("HEADRACE_STRICT", "") not in ("", "0")
 
 
@@ -80,14 +80,16 @@ def _no_cuda_reason() -> str:
     return _core.why_no_cuda()
 
 
-def _set_device(name: Device) -> None:
-    if name not in _DEVICES:
+def _set_device(name: str) -> None:
+    kind, colon, _ = name.partition(":")
+    if kind not in (("cuda", "sim") if colon else _DEVICES):
         raise InvalidArgumentError(
-            f"device: unknown device: device={name!r}; expected 'cpu', 'cuda', 'sim' or 'auto'"
+            f"device: unknown device: device={name!r}; expected 'cpu', 'cuda', 'sim' or 'auto', "
+            "or several GPUs: 'cuda:0,1' or 'cuda:all'"
         )
-    if name == "cuda" and _no_cuda_reason():
+    if kind == "cuda" and _no_cuda_reason():
         raise DeviceError(
-            f"device: {_no_cuda_reason()}: device='cuda'; use device('auto') or device('cpu')"
+            f"device: {_no_cuda_reason()}: device={name!r}; use device('auto') or device('cpu')"
         )
     is_auto = name == "auto"
     _core.set_default_place("cpu" if is_auto else name)
@@ -95,15 +97,20 @@ def _set_device(name: Device) -> None:
     _State.device = name
 
 
-# "sim:limit=256MB" carries the simulated device's settings after its name.
-_set_device((os.environ.get("HEADRACE_DEVICE") or "cpu").partition(":")[0])  # type: ignore[arg-type]
+def _first_device() -> str:
+    """What HEADRACE_DEVICE names: "sim:limit=256MB" has settings after the name."""
+    name = os.environ.get("HEADRACE_DEVICE") or "cpu"
+    return name if name.startswith("cuda:") else name.partition(":")[0]
+
+
+_set_device(_first_device())
 
 
 @overload
-def device() -> Device: ...
+def device() -> str: ...
 @overload
-def device(name: Device) -> Setting[Device]: ...
-def device(name: Device | None = None) -> Device | Setting[Device]:
+def device(name: Device | str) -> Setting[str]: ...
+def device(name: Device | str | None = None) -> str | Setting[str]:
     """Return or set where new work runs: ``"cpu"``, ``"cuda"``, ``"sim"`` or ``"auto"``.
 
     Work runs where its data is; the setting applies to new data from a file or a formula. The
@@ -115,10 +122,17 @@ def device(name: Device | None = None) -> Device | Setting[Device]:
     as ``"cpu"``. ``"sim"`` is a simulated device, whose memory the host cannot
     touch: for tests without a GPU.
 
+    With several devices, ``"cuda:0,1"`` or ``"cuda:all"``, the rows of new data are cut evenly over
+    them, as by ``x.to("cuda:0,1")``: each works on its own rows, and results have the bits of one
+    device. Element-wise work, filters and reductions copy next to nothing; sorts exchange rows, a
+    join repeats its right side; what has no form for several devices gathers its inputs at the
+    first one. ``explain()`` shows the device of each step.
+
     Parameters
     ----------
-    name : {"cpu", "cuda", "sim", "auto"}, optional
-        Without it the current device is returned.
+    name : {"cpu", "cuda", "sim", "auto"} or str, optional
+        Also ``"cuda:1"``, ``"cuda:0,1"`` and ``"cuda:all"``. Without it the current device is
+        returned.
 
     Returns
     -------
@@ -128,7 +142,8 @@ def device(name: Device | None = None) -> Device | Setting[Device]:
     Raises
     ------
     DeviceError
-        For ``"cuda"`` if no CUDA device can be used; the message says why.
+        For ``"cuda"`` if no CUDA device can be used, or not one of this number; the message says
+        why.
 
     >>> with hr.device("cpu"):
     ...     hr.device()

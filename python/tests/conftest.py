@@ -64,7 +64,7 @@ def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
     if request.param == "cuda" and (not _core.built_with_cuda() or _core.why_no_cuda()):
         pytest.skip("no GPU here")
     _core.clear_fallbacks()  # first: the default place is what HEADRACE_DEVICE says then
-    monkeypatch.setenv("HEADRACE_DEVICE", "sim:limit=256MB,latency=0us")
+    monkeypatch.setenv("HEADRACE_DEVICE", "sim:devices=3,limit=256MB,latency=0us")
     yield request.param
     _core.clear_fallbacks()
 

@@ -54,7 +54,7 @@ def seen(capsule):
 
 @pytest.fixture(params=["sim", pytest.param("cuda", marks=gpu)])
 def device(request, monkeypatch):
-    monkeypatch.setenv("HEADRACE_DEVICE", "sim:limit=256MB,latency=0us")
+    monkeypatch.setenv("HEADRACE_DEVICE", "sim:devices=3,limit=256MB,latency=0us")
     return request.param
 
 

@@ -289,7 +289,7 @@ def test_rows_sorted_for_nothing_are_told() -> None:
 def test_a_timeline_has_the_work_of_devices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HEADRACE_DEVICE", "sim:limit=256MB,latency=0us")
+    monkeypatch.setenv("HEADRACE_DEVICE", "sim:devices=3,limit=256MB,latency=0us")
     with hr.profile() as seen:
         x = hr.asarray(np.arange(300_000.0)).to("sim")
         (x * 2).to_numpy()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated device: one memory file, mapped twice, and its blocks.
+// The simulated devices: each a memory file, mapped twice, and its blocks.
 #include "headrace/memory/device/simulated_device.h"
 
 #include "headrace/base/checked.h"
@@ -18,6 +18,7 @@
 #include <string>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <vector>
 
 namespace hr {
 
@@ -29,7 +30,7 @@ constexpr int kPoison = 0xDF;
 [[noreturn]] void refuse_settings(std::string_view text) {
   throw_error<InvalidArgumentError>(
       "device", "invalid settings of a simulated device", {{"text", text}},
-      "write sim or sim:limit=256MB,h2d=12GB/s,d2h=12GB/s,latency=20us");
+      "write sim or sim:devices=1,limit=256MB,h2d=12GB/s,d2h=12GB/s,latency=20us");
 }
 
 double rate(std::string_view text, std::string_view whole) {
@@ -132,6 +133,11 @@ class Device {
 
   bool is_of_this_process() const { return process_ == getpid(); }
 
+  bool owns(const void* address) const {
+    const auto* const at = static_cast<const std::byte*>(address);
+    return at >= base_ && at < base_ + size_;
+  }
+
   bool is_in_use() const { return !live_.empty(); }
 
   MemoryStatistics statistics() const {
@@ -157,70 +163,104 @@ class Device {
   MemoryStatistics statistics_;
 };
 
-struct DeviceSlot {
+using Devices = std::vector<std::unique_ptr<Device>>;
+
+Devices opened(const SimulatedSettings& settings) {
+  Devices devices;
+  for (int64_t k = 0; k < settings.devices; ++k)
+    devices.push_back(std::make_unique<Device>(settings));
+  return devices;
+}
+
+struct DeviceSlots {
   std::mutex mutex;
-  std::unique_ptr<Device> device;
+  Devices devices;
 
-  DeviceSlot() { lock_over_fork(mutex); }
+  DeviceSlots() { lock_over_fork(mutex); }
 
-  // For the holder of the mutex.
-  Device& get() {
-    if (!device) {
+  // The functions are for the holder of the mutex.
+  const Devices& get() {
+    if (devices.empty()) {
       const char* text = std::getenv("HEADRACE_DEVICE");
       if (!text || !std::string_view(text).starts_with("sim"))
         throw_error<DeviceError>("device", "no simulated device is set", {},
                                  "set HEADRACE_DEVICE=sim");
-      device = std::make_unique<Device>(parse_simulated(text));
+      devices = opened(parse_simulated(text));
     }
-    if (!device->is_of_this_process())
+    if (!devices[0]->is_of_this_process())
       throw_error<DeviceError>("device", "the device belongs to the process before the fork", {},
                                "start processes with spawn");
-    return *device;
+    return devices;
+  }
+
+  Device& get(std::string_view op, int index) {
+    const auto count = static_cast<int>(get().size());
+    if (index >= 0 && index < count) return *devices[static_cast<size_t>(index)];
+    throw_error<DeviceError>(op, "no such simulated device",
+                             {{"device", simulated_place(index).name()}, {"devices", count}},
+                             "set HEADRACE_DEVICE=sim:devices=" + std::to_string(index + 1));
+  }
+
+  bool is_of_this_process() const { return !devices.empty() && devices[0]->is_of_this_process(); }
+
+  bool is_in_use() const {
+    return std::ranges::any_of(devices, [](const auto& each) { return each->is_in_use(); });
   }
 };
 
-DeviceSlot& slot() {
-  return process_global<DeviceSlot>();  // buffers may outlive main
+DeviceSlots& slots() {
+  return process_global<DeviceSlots>();  // buffers may outlive main
 }
 
 [[maybe_unused]] const bool entered = [] {
-  set_device_resource(PlaceKind::kSimulated, [](Place) { return simulated_resource(); });
+  set_device_resource(PlaceKind::kSimulated,
+                      [](Place place) { return simulated_resource(place.index); });
   set_device_budget(PlaceKind::kSimulated,
-                    {.statistics = [](Place) { return simulated_statistics(); },
+                    {.statistics = [](Place place) { return simulated_statistics(place.index); },
                      .limit = [](Place) { return simulated_settings().limit_bytes; }});
   return true;
 }();
 
 class SimulatedResource {
  public:
+  explicit SimulatedResource(int device) : device_(device) {}
+
   void* allocate(Stream, size_t bytes, size_t) {
     const auto wanted = static_cast<int64_t>(bytes);
     MemoryStatistics now;
     int64_t hole = 0;
     do {  // until one hole is large enough, however many are smaller
-      const std::lock_guard lock(slot().mutex);
-      if (void* const block = slot().get().allocate(wanted)) return block;
-      now = slot().get().statistics();
-      hole = slot().get().largest_hole();
-    } while (DeviceTier::instance().make_room(simulated, 1));
-    throw_out_of_device_memory("allocate", simulated, wanted, now,
+      const std::lock_guard lock(slots().mutex);
+      Device& device = slots().get("allocate", device_);
+      if (void* const block = device.allocate(wanted)) return block;
+      now = device.statistics();
+      hole = device.largest_hole();
+    } while (DeviceTier::instance().make_room(place(), 1));
+    throw_out_of_device_memory("allocate", place(), wanted, now,
                                ", largest_hole=" + format_bytes(hole),
                                "work in smaller parts, or raise limit= in HEADRACE_DEVICE");
   }
 
   void deallocate(Stream, void* pointer, size_t, size_t) noexcept {
-    const std::lock_guard lock(slot().mutex);
-    if (slot().device && slot().device->is_of_this_process()) slot().device->deallocate(pointer);
+    const std::lock_guard lock(slots().mutex);
+    if (!slots().is_of_this_process()) return;
+    for (const auto& device : slots().devices)
+      if (device->owns(pointer)) device->deallocate(pointer);
   }
 
   MemoryProperties properties() const {
     MemoryProperties properties;
-    properties.place = simulated;
+    properties.place = place();
     properties.alignment = kAlignment;
     return properties;
   }
 
-  std::string describe() const { return "simulated device"; }
+  std::string describe() const { return "simulated device " + place().name(); }
+
+ private:
+  Place place() const { return simulated_place(device_); }
+
+  int device_;
 };
 
 }  // namespace
@@ -235,7 +275,12 @@ SimulatedSettings parse_simulated(std::string_view text) {
     const size_t equals = std::min(word.find('='), word.size());
     const std::string_view name = word.substr(0, equals);
     const std::string_view value = word.substr(std::min(equals + 1, word.size()));
-    if (name == "limit") {
+    if (name == "devices") {
+      const auto [end, code] =
+          std::from_chars(value.data(), value.data() + value.size(), settings.devices);
+      const bool is_number = code == std::errc() && end == value.data() + value.size();
+      if (!is_number || settings.devices < 1 || settings.devices > 16) refuse_settings(text);
+    } else if (name == "limit") {
       settings.limit_bytes = parse_bytes(std::string(value));
       if (settings.limit_bytes <= 0) refuse_settings(text);
     } else if (name == "h2d") {
@@ -252,37 +297,54 @@ SimulatedSettings parse_simulated(std::string_view text) {
 }
 
 void open_simulated(const SimulatedSettings& settings) {
-  DeviceSlot& at = slot();
+  DeviceSlots& at = slots();
   const std::lock_guard lock(at.mutex);
-  if (at.device && at.device->settings() == settings && at.device->is_of_this_process()) return;
-  if (at.device && at.device->is_in_use())
+  if (at.is_of_this_process() && at.devices[0]->settings() == settings) return;
+  if (at.is_in_use())
     throw_error<InvalidArgumentError>("device", "the simulated device is in use", {},
                                       "delete its values before changing its settings");
-  at.device = std::make_unique<Device>(settings);
+  at.devices = opened(settings);
 }
 
 bool is_simulated_open() {
-  const std::lock_guard lock(slot().mutex);
-  return slot().device && slot().device->is_of_this_process();
+  const std::lock_guard lock(slots().mutex);
+  return slots().is_of_this_process();
 }
 
 SimulatedSettings simulated_settings() {
-  const std::lock_guard lock(slot().mutex);
-  return slot().get().settings();
+  const std::lock_guard lock(slots().mutex);
+  return slots().get()[0]->settings();
 }
 
-AnyResource simulated_resource() {
-  return process_global([] { return AnyResource(std::make_shared<SimulatedResource>()); });
+void check_simulated(std::string_view op, int device) {
+  const std::lock_guard lock(slots().mutex);
+  slots().get(op, device);
+}
+
+AnyResource simulated_resource(int device) {
+  struct Known {
+    std::mutex mutex;
+    std::map<int, AnyResource> resources;
+  };
+  auto& [mutex, resources] = process_global<Known>();
+  const std::lock_guard lock(mutex);
+  const auto found = resources.find(device);
+  if (found != resources.end()) return found->second;
+  return resources.emplace(device, AnyResource(std::make_shared<SimulatedResource>(device)))
+      .first->second;
 }
 
 std::byte* simulated_alias(std::string_view op, const void* address, int64_t size_bytes) {
-  const std::lock_guard lock(slot().mutex);
-  return slot().get().alias(op, address, size_bytes);
+  const std::lock_guard lock(slots().mutex);
+  const Devices& devices = slots().get();
+  const auto owner =
+      std::ranges::find_if(devices, [&](const auto& each) { return each->owns(address); });
+  return (owner == devices.end() ? devices[0] : *owner)->alias(op, address, size_bytes);
 }
 
-MemoryStatistics simulated_statistics() {
-  const std::lock_guard lock(slot().mutex);
-  return slot().get().statistics();
+MemoryStatistics simulated_statistics(int device) {
+  const std::lock_guard lock(slots().mutex);
+  return slots().get("statistics", device).statistics();
 }
 
 }  // namespace hr

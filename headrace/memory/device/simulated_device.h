@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simulated device: memory that the host cannot touch, with a limit and slow copies, so that
-// what a GPU needs is tested without one.
+// The simulated devices: memory that the host cannot touch, with a limit and slow copies, so that
+// what GPUs need is tested without one.
 #pragma once
 #include "headrace/base/api.h"
 #include "headrace/base/place.h"
@@ -13,12 +13,19 @@
 
 namespace hr {
 
-inline constexpr Place simulated{PlaceKind::kSimulated, 0};
+/// The place of a simulated device.
+constexpr Place simulated_place(int32_t index) {
+  return {PlaceKind::kSimulated, index};
+}
 
-/// What the device is like: `HEADRACE_DEVICE=sim:limit=256MB,h2d=12GB/s,d2h=6GB/s,latency=20us`.
+inline constexpr Place simulated = simulated_place(0);
+
+/// What each device is like, and how many there are:
+/// `HEADRACE_DEVICE=sim:devices=2,limit=256MB,h2d=12GB/s,d2h=6GB/s,latency=20us`.
 struct SimulatedSettings {
-  int64_t limit_bytes = int64_t{256} << 20;
-  double to_device = 12e9;  ///< bytes a second
+  int64_t devices = 1;
+  int64_t limit_bytes = int64_t{256} << 20;  ///< of each
+  double to_device = 12e9;                   ///< bytes a second
   double to_host = 12e9;
   int64_t latency_ns = 20'000;  ///< from the call to the earliest start of its work
 
@@ -28,27 +35,30 @@ struct SimulatedSettings {
 /// Reads "sim" or "sim:name=value,...". Throws InvalidArgumentError that names the words.
 HR_API SimulatedSettings parse_simulated(std::string_view text);
 
-/// Opens the device; the first use does so with HEADRACE_DEVICE if that names it. Throws
-/// InvalidArgumentError when it is open with other settings and a block of it is in use.
+/// Opens the devices; the first use does so with HEADRACE_DEVICE if that names them. Throws
+/// InvalidArgumentError when they are open with other settings and a block of one is in use.
 HR_API void open_simulated(const SimulatedSettings& settings);
 
-/// Whether this process opened it.
+/// Whether this process opened them.
 HR_API bool is_simulated_open();
 
-/// The settings of the open device. Throws DeviceError when there is none, and in a child of the
-/// process that opened it (a GPU is of no use there either).
+/// The settings of the open devices. Throws DeviceError when there are none, and in a child of the
+/// process that opened them (a GPU is of no use there either).
 HR_API SimulatedSettings simulated_settings();
 
-/// Blocks of the device: 256-byte aligned, first fit, neighbours joined when they are free. Their
+/// Throws DeviceError, naming `op` and the devices that there are, unless this is one.
+void check_simulated(std::string_view op, int device);
+
+/// Blocks of a device: 256-byte aligned, first fit, neighbours joined when they are free. Their
 /// addresses have no access rights: who reads one on the host gets SIGSEGV. What is new or freed is
 /// filled with 0xDF. Throws OutOfMemoryError with the largest hole, DeviceError without a device.
-HR_API AnyResource simulated_resource();
+HR_API AnyResource simulated_resource(int device = 0);
 
-/// Where work on the device reads and writes these bytes. Throws DeviceError, naming `op`, unless
+/// Where work on their device reads and writes these bytes. Throws DeviceError, naming `op`, unless
 /// they lie in one block in use: an address that was freed is found here.
 HR_API std::byte* simulated_alias(std::string_view op, const void* address, int64_t size_bytes);
 
-/// Its blocks in use, the peak and the limit.
-HR_API MemoryStatistics simulated_statistics();
+/// The blocks of a device in use, the peak and the limit.
+HR_API MemoryStatistics simulated_statistics(int device = 0);
 
 }  // namespace hr

@@ -4,6 +4,7 @@
 
 #include "headrace/algo/bits/blend.h"
 #include "headrace/algo/bits/value_width.h"
+#include "headrace/algo/reduce/partial_run.h"
 #include "headrace/base/bits.h"
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
@@ -38,7 +39,7 @@ class Run {
   Run(const Program& program, std::span<const Value> values, const Shape& shape,
       const Picks& picks = {});
 
-  std::vector<Value> results();
+  std::vector<Value> results(const std::vector<bool>& partial = {});
 
  private:
   void run_morsel(const Morsel& morsel, EvaluateBlock& block);
@@ -187,14 +188,16 @@ void Run::store(size_t o, const Morsel& morsel, EvaluateBlock& block) {
   });
 }
 
-std::vector<Value> Run::results() {
+std::vector<Value> Run::results(const std::vector<bool>& partial) {
   std::vector<Value> results;
   for (size_t o = 0; o < program_.outputs().size(); ++o) {
     const Program::Output& output = program_.outputs()[o];
     const Dtype dtype = program_.dtype(output.value);
-    if (output.kind == OutputKind::kReduction) {
+    if (output.kind == OutputKind::kReduction && !partial.empty() && partial[o]) {
+      results.emplace_back(PartialRows{rows_, morsel_rows(rows_), std::move(partials_[o])}.bytes());
+    } else if (output.kind == OutputKind::kReduction) {
       PartialTree tree(*reducers_[o]);
-      for (const ReducePartial& partial : partials_[o]) tree.push(partial);
+      for (const ReducePartial& each : partials_[o]) tree.push(each);
       results.emplace_back(reducers_[o]->finish(tree.total()));
     } else if (output.kind == OutputKind::kTensor) {
       results.emplace_back(Tensor(dtype, shape_, std::move(out_[o])));
@@ -230,10 +233,51 @@ std::vector<Value> evaluate(const Program& program, std::span<const Value> input
 }
 
 std::vector<Value> evaluate_supported(const Program& program, std::span<const Value> inputs,
-                                      const Shape& shape) {
+                                      const Shape& shape, const std::vector<bool>& partial) {
   if constexpr (built_with_cuda)
-    if (any_on_gpu(inputs)) return cuda::evaluate(program, inputs, shape);
-  return Run(program, inputs, shape).results();
+    if (any_on_gpu(inputs)) return cuda::evaluate(program, inputs, shape, partial);
+  return Run(program, inputs, shape).results(partial);
+}
+
+Tensor PartialRows::bytes() const {
+  const auto size = static_cast<int64_t>(partials.size() * sizeof(ReducePartial));
+  Buffer made = Buffer::allocate(16 + size);
+  std::byte* const out = made.mutable_data();
+  std::memcpy(out, &rows, 8);
+  std::memcpy(out + 8, &step, 8);
+  if (size > 0) std::memcpy(out + 16, partials.data(), static_cast<size_t>(size));
+  return Tensor(TypeId::kUInt8, {16 + size}, std::move(made));
+}
+
+PartialRows PartialRows::of(const Tensor& bytes) {
+  PartialRows made;
+  const std::byte* const from = bytes.data();
+  std::memcpy(&made.rows, from, 8);
+  std::memcpy(&made.step, from + 8, 8);
+  const auto size = static_cast<size_t>(bytes.num_elements() - 16);
+  made.partials.resize(size / sizeof(ReducePartial));
+  if (size > 0) std::memcpy(made.partials.data(), from + 16, size);
+  return made;
+}
+
+Scalar reduce_partials(std::span<const PartialRows> pieces, Aggregate reduction, Dtype dtype,
+                       const ReduceOptions& options) {
+  const Reducer reducer(reduction, dtype, options);
+  int64_t unit = INT64_MAX;
+  for (const PartialRows& piece : pieces)
+    if (piece.rows > 0) unit = std::min(unit, piece.step);
+  PartialRun run(reducer, 0);
+  int64_t first = 0;
+  for (const PartialRows& piece : pieces) {
+    if (piece.rows == 0) continue;
+    const int level = std::bit_width(static_cast<uint64_t>(piece.step / unit)) - 1;
+    for (ReducePartial partial : piece.partials) {
+      if (partial.index >= 0) partial.index += first;
+      run.push(PartialRun::Part{level, partial});
+    }
+    first += piece.rows;
+  }
+  return reducer.finish(run.total());
 }
 
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,

@@ -35,9 +35,25 @@ HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value
 HR_API std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
                                    const Mask& mask);
 
-/// `evaluate` where the inputs are on the host, or `why_unsupported` has nothing against them.
+/// `evaluate` where the inputs are on the host, or `why_unsupported` has nothing against them. Of
+/// a reduction with true in `partial` (by output; empty: of none), the bytes of its PartialRows.
 std::vector<Value> evaluate_supported(const Program& program, std::span<const Value> inputs,
-                                      const Shape& shape);
+                                      const Shape& shape, const std::vector<bool>& partial = {});
+
+/// What a reduction knows of rows that are some of a column's.
+struct PartialRows {
+  int64_t rows = 0;
+  int64_t step = 0;  ///< rows of a partial, but for the last one
+  std::vector<ReducePartial> partials{};
+
+  Tensor bytes() const;
+  static PartialRows of(const Tensor& bytes);
+};
+
+/// The reduction of rows of `dtype` that follow each other: the bits of all together, if each piece
+/// but the last one has a multiple of its step.
+Scalar reduce_partials(std::span<const PartialRows> pieces, Aggregate reduction, Dtype dtype,
+                       const ReduceOptions& options);
 
 /// Why no kernel for CUDA runs `program` with these inputs; empty: one does.
 std::string why_unsupported(const Program& program, std::span<const Value> inputs,

@@ -122,7 +122,7 @@ class Writer {
       });
   }
 
-  std::vector<Value> run() {
+  std::vector<Value> run(const std::vector<bool>& partial) {
     DeviceCall call("evaluate", *place_);
     const int64_t rows_word = add_word(static_cast<uint64_t>(rows_));
     const int64_t groups_word = add_word(static_cast<uint64_t>(groups_));
@@ -167,7 +167,8 @@ class Writer {
     std::vector<Value> results;
     size_t next = 0;
     size_t reduction = 0;
-    for (const Program::Output& output : program_.outputs()) {
+    for (size_t o = 0; o < program_.outputs().size(); ++o) {
+      const Program::Output& output = program_.outputs()[o];
       const Dtype dtype = program_.dtype(output.value);
       if (output.kind == OutputKind::kTensor) {
         results.emplace_back(Tensor(dtype, shape_, std::move(out[next++].values)));
@@ -177,12 +178,16 @@ class Writer {
         results.emplace_back(Column(dtype, rows_, std::move(made.values),
                                     nulls > 0 ? std::move(made.validity) : Buffer(), nulls));
       } else {
+        const auto first = found.begin() + static_cast<int64_t>(reduction++) * morsels_;
+        std::vector<ReducePartial> own(first, first + morsels_);
+        if (!partial.empty() && partial[o]) {
+          results.emplace_back(PartialRows{rows_, kMorselRows, std::move(own)}.bytes());
+          continue;
+        }
         const Reducer reducer(output.reduction, dtype, output.options);
         PartialTree tree(reducer);
-        for (int64_t k = 0; k < morsels_; ++k)
-          tree.push(found[at(static_cast<int64_t>(reduction) * morsels_ + k)]);
+        for (const ReducePartial& each : own) tree.push(each);
         results.emplace_back(reducer.finish(tree.total()));
-        ++reduction;
       }
     }
     return results;
@@ -638,8 +643,8 @@ std::string why_unsupported(const Program& program, std::span<const Value> input
 }
 
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
-                            const Shape& shape) {
-  return Writer(program, inputs, shape).run();
+                            const Shape& shape, const std::vector<bool>& partial) {
+  return Writer(program, inputs, shape).run(partial);
 }
 
 }  // namespace hr::cuda

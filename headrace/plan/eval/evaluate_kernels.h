@@ -47,10 +47,10 @@ namespace hr::cuda {
 
 /// `hr::evaluate` where an input is on a CUDA device: one kernel, made at run time. Element-wise
 /// results and sums have the CPU's bits, but for the functions that the CPU takes from libm.
-/// Results are on the device, reductions on the host. Only for what `why_unsupported` has nothing
-/// against.
+/// Results are on the device, reductions, and what `partial` wants of them, on the host. Only for
+/// what `why_unsupported` has nothing against.
 std::vector<Value> evaluate(const Program& program, std::span<const Value> inputs,
-                            const Shape& shape);
+                            const Shape& shape, const std::vector<bool>& partial);
 
 /// Why there is no such kernel: layouts other than contiguous or one-dimensional, operations
 /// of the host alone, no NVRTC; empty: there is one.

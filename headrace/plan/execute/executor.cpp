@@ -4,12 +4,14 @@
 #include "headrace/base/process_global.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
+#include "headrace/exec/workers.h"
 #include "headrace/memory/budget/budget.h"
 #include "headrace/memory/spill/spill.h"
 #include "headrace/plan/execute/fused_pass.h"
 #include "headrace/plan/execute/physical_plan.h"
 #include "headrace/plan/execute/places.h"
 #include "headrace/plan/execute/profile.h"
+#include "headrace/plan/execute/sharding.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/provenance.h"
@@ -416,13 +418,75 @@ class UnplannedSteps {
 std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes) {
   UnplannedSteps unplanned;
   if (std::ranges::all_of(nodes, [&](const NodePtr& node) { return unplanned.add(node); }))
-    if (auto steps = unplanned.take(); steps && !may_have_places(*steps)) return std::move(*steps);
+    if (auto steps = unplanned.take();
+        steps && !may_have_places(*steps) && !may_read_shards(*steps))
+      return std::move(*steps);
   LogicalPlan plan(nodes);
   optimize(plan);
+  shard(plan);
   choose_places(plan);
   plan.keep_rewritten();
   return plan_steps(plan);
 }
+
+}  // namespace
+
+namespace {
+
+/// Which steps run at the same time: those of several devices, each device's in their order.
+class Waves {
+ public:
+  explicit Waves(const std::vector<PlanStep>& steps) : steps_(steps), done_(steps.size()) {
+    for (size_t i = 0; i < steps.size(); ++i) {
+      const Place place = place_of(steps[i]);
+      if (!place.is_host() && std::ranges::find(devices_, place) == devices_.end())
+        devices_.push_back(place);
+    }
+    if (devices_.size() < 2) return;
+    for (const PlanStep& step : steps) {
+      for (const NodePtr& output : step.outputs) made_.insert(output.get());
+      for (const auto& [node, from] : step.same) made_.insert(node.get());
+    }
+  }
+
+  /// The next ones, in order; none when all are done.
+  std::vector<size_t> next() {
+    std::vector<size_t> wave;
+    std::vector<Place> seen;
+    while (first_ < done_.size() && done_[first_]) ++first_;
+    const size_t end = std::min(first_ + kMostAhead, done_.size());
+    for (size_t i = first_; i < end && seen.size() <= devices_.size(); ++i) {
+      if (done_[i]) continue;
+      const Place place = place_of(steps_[i]);
+      if (i == first_) {
+        wave.push_back(i);
+        if (devices_.size() < 2 || place.is_host()) break;
+        seen.push_back(place);
+        continue;
+      }
+      if (std::ranges::find(seen, place) != seen.end()) continue;
+      seen.push_back(place);  // what is behind a step that has to wait waits too
+      if (!place.is_host() && has_inputs(i)) wave.push_back(i);
+    }
+    for (const size_t step : wave) done_[step] = true;
+    return wave;
+  }
+
+ private:
+  static constexpr size_t kMostAhead = 1024;  // bounds the time
+
+  bool has_inputs(size_t step) const {
+    return std::ranges::all_of(steps_[step].inputs, [&](const NodePtr& input) {
+      return input->is_ready() || !made_.contains(input.get());
+    });
+  }
+
+  const std::vector<PlanStep>& steps_;
+  std::vector<bool> done_;
+  size_t first_ = 0;
+  std::vector<Place> devices_{};
+  std::unordered_set<const Node*> made_{};  // by a step
+};
 
 }  // namespace
 
@@ -437,18 +501,30 @@ void force(std::span<const NodePtr> nodes) {
   std::vector<PlanStep> steps = steps_to_run(nodes);
   UsePlan uses(steps);
   StepsOfNodes made_by;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    uses.begin(i);
+  const auto run = [&](size_t i) {
     const NvtxRange range(steps[i].outputs[0]->op());
     StepClock clock;
-    const ScopedRunningRows rows(rows_read_by(steps[i]));
     if (drop_what_ran(steps[i])) {
       run_step(steps[i]);
       tell(clock, steps[i], made_by);
     }
-    finish_same(steps[i]);
-    for (const NodePtr& output : steps[i].outputs) uses.tell(*output);
-    steps[i] = {};  // releases what is not held elsewhere, before the next step allocates
+  };
+  Waves waves(steps);
+  for (std::vector<size_t> wave = waves.next(); !wave.empty(); wave = waves.next()) {
+    int64_t most_rows = 0;
+    for (const size_t i : wave) most_rows = std::max(most_rows, rows_read_by(steps[i]));
+    const ScopedRunningRows rows(most_rows);
+    uses.begin(wave[0]);
+    if (wave.size() == 1 || StepClock().is_on())
+      for (const size_t i : wave) run(i);
+    else
+      parallel_for(static_cast<int64_t>(wave.size()),
+                   [&](int64_t k) { run(wave[static_cast<size_t>(k)]); });
+    for (const size_t i : wave) {
+      finish_same(steps[i]);
+      for (const NodePtr& output : steps[i].outputs) uses.tell(*output);
+      steps[i] = {};  // releases what is not held elsewhere, before the next step allocates
+    }
   }
   uses.begin(steps.size());
 }

@@ -38,7 +38,8 @@ void store(const Scalar& scalar, std::byte* out) {
   });
 }
 
-// Numbers become 0-d arrays, all in one buffer.
+}  // namespace
+
 void make_tensors(std::vector<Value>& values) {
   const auto is_number = [](const Value& value) { return std::holds_alternative<Scalar>(value); };
   const int64_t count = std::ranges::count_if(values, is_number);
@@ -54,6 +55,8 @@ void make_tensors(std::vector<Value>& values) {
     offset += kWidestNumber;
   }
 }
+
+namespace {
 
 // Equal for two views of one column.
 using ColumnKey = std::tuple<std::string_view, int64_t, int64_t, const void*, const void*>;
@@ -83,11 +86,13 @@ class ProgramBuilder {
     if (fields.kind() == NodeKind::kReduction) {
       const auto& op = static_cast<const ReductionOperator&>(*fields.op);
       program_.add_reduction(value_of(fields.inputs[0]), op.reduction, op.options);
+      partial_.resize(program_.outputs().size(), op.partial);
     } else if (fields.signature.form == Form::kColumn) {
       program_.add_column(value_of(node));
     } else {
       program_.add_tensor(value_of(node));
     }
+    partial_.resize(program_.outputs().size());
   }
 
   std::vector<Value> run(const Shape& shape) const {
@@ -95,7 +100,9 @@ class ProgramBuilder {
         "evaluate",
         [&](std::span<const Value> inputs) { return why_unsupported(program_, inputs, shape); },
         inputs_,
-        [&](std::span<const Value> inputs) { return evaluate_supported(program_, inputs, shape); });
+        [&](std::span<const Value> inputs) {
+          return evaluate_supported(program_, inputs, shape, partial_);
+        });
   }
 
   /// The same over the rows that a mask picks.
@@ -167,6 +174,7 @@ class ProgramBuilder {
 
   const RowPass* rows_;
   Program program_;
+  std::vector<bool> partial_;  // by output
   std::vector<Value> inputs_;
   std::unordered_map<const Node*, int> values_;
   std::map<ColumnKey, int> places_;  // of inputs

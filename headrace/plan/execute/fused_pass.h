@@ -7,6 +7,9 @@
 
 namespace hr {
 
+/// Numbers become 0-d arrays, all in one buffer.
+void make_tensors(std::vector<Value>& values);
+
 /// Values of `step.outputs`, computed in one pass over `step.inputs`.
 std::vector<Value> run_fused_pass(const PlanStep& step);
 

@@ -5,6 +5,7 @@
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/execute/estimates.h"
 #include "headrace/plan/execute/places.h"
+#include "headrace/plan/execute/sharding.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/plan_nodes.h"
 #include "headrace/plan/optimize/input_fusion.h"
@@ -448,6 +449,7 @@ std::vector<PlanStep> plan_steps(const LogicalPlan& plan) {
 std::vector<PlanStep> plan_steps(std::span<const NodePtr> roots) {
   LogicalPlan plan(roots);
   optimize(plan);
+  shard(plan);
   choose_places(plan);
   return plan_steps(plan);
 }

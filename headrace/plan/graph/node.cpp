@@ -164,6 +164,7 @@ void Node::finish(Value value) {
   if (const NodePtr source = fields_->copy_of.lock()) keep_device_copy(*source, *fields_->value);
   if (const NodePtr origin = fields_->origin.lock(); origin && !origin->is_ready()) {
     origin->fields_->label = fields_->label;
+    origin->fields_->shards = fields_->shards;
     origin->finish(*fields_->value);
   }
   const std::lock_guard lock(inputs_mutex());

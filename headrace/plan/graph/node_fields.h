@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/plan/graph/node.h"
 #include "headrace/plan/graph/provenance.h"
+#include "headrace/plan/graph/shards.h"
 #include "headrace/plan/graph/unique_keys.h"
 
 #include <mutex>
@@ -42,14 +43,15 @@ struct Node::Fields {
   std::weak_ptr<Node> origin{};
   // Of a node that a plan rewrote and ran, but not for its own value: what it ran instead.
   NodePtr optimized{};
-  std::vector<KeyPlace> unique{};    // sets of keys that the column is of
-  std::vector<uint64_t> first_of{};  // of first rows: the structures of the keys
-  std::optional<Scalar> constant{};  // the value in each row
-  Marks marks{};                     // of the values that this one is made of
-  Mark source{};                     // of a column that was read: what it is
-  uint64_t serial = 0;               // of all nodes
-  uint64_t structure = 0;            // equal for nodes that do the same with the same inputs
-  Place place = host;                // where the value will be
+  std::vector<KeyPlace> unique{};          // sets of keys that the column is of
+  std::vector<uint64_t> first_of{};        // of first rows: the structures of the keys
+  std::optional<Scalar> constant{};        // the value in each row
+  Marks marks{};                           // of the values that this one is made of
+  Mark source{};                           // of a column that was read: what it is
+  uint64_t serial = 0;                     // of all nodes
+  uint64_t structure = 0;                  // equal for nodes that do the same with the same inputs
+  Place place = host;                      // where the value will be
+  std::shared_ptr<const Shards> shards{};  // the same rows over devices
   Tag tag = 0;
   int32_t chain_length = 0;   // element-wise operations above the last materialised value
   bool is_rewritten = false;  // by a pass
@@ -107,6 +109,8 @@ inline int64_t Node::Fields::part() const {
 struct ReductionOperator final : OperatorOf<ReductionOperator> {
   Aggregate reduction = Aggregate::kSum;
   ReduceOptions options{};
+  bool partial =
+      false;  // of rows before or behind which there are others: what `ReducedRows` reads
 
   NodeKind kind() const override { return NodeKind::kReduction; }
 
@@ -116,7 +120,9 @@ struct ReductionOperator final : OperatorOf<ReductionOperator> {
 
   Value execute(std::span<const Value>) const override;
 
-  static auto parameters(auto& self) { return std::tie(self.reduction, self.options); }
+  static auto parameters(auto& self) {
+    return std::tie(self.reduction, self.options, self.partial);
+  }
 };
 
 /// A test of the rows for which its last input, a mask, is true.

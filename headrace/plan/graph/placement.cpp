@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 namespace hr {
 
@@ -41,6 +42,7 @@ struct State {
   ForkMutex mutex;
   Place place = first_place();
   Place auto_place = first_auto_place();
+  std::vector<Place> shards;
   std::vector<Fallback> fallbacks;
   std::atomic<bool> strict{false};
 };
@@ -49,18 +51,19 @@ State& state() {
   return process_global<State>();
 }
 
-// Throws DeviceError when there is no such device.
-void check_is_there(Place place) {
-  if (place.is_gpu()) own_stream(place.index);
-  if (place.is_simulated()) simulated_settings();
-}
-
-// Copies of the simulated device go through one stream, made at first use.
+// Copies of a simulated device go through one stream, made at first use.
 Stream stream_of(Place place) {
   if (place.is_gpu()) return current_stream(place);
-  simulated_settings();  // throws without the device
-  static const Stream stream = new_stream();
-  return stream;
+  check_simulated("device", place.index);
+  struct Known {
+    ForkMutex mutex;
+    std::map<int32_t, Stream> streams;
+  };
+  auto& [mutex, streams] = process_global<Known>();
+  const std::lock_guard lock(mutex);
+  const auto [found, is_new] = streams.try_emplace(place.index);
+  if (is_new) found->second = new_stream(place);
+  return found->second;
 }
 
 // The value over other buffers of the same size.
@@ -109,9 +112,9 @@ Buffer seen_by_host(std::string_view op, const Buffer& buffer) {
                        Owner{nullptr, [](void*) noexcept {}});
 }
 
-// A result of work on aliases, on the simulated device.
-Buffer made_there(std::string_view op, const Buffer& buffer) {
-  const Buffer there = Buffer::allocate(buffer.size_bytes(), simulated_resource());
+// A result of work on aliases, on a simulated device.
+Buffer made_there(std::string_view op, const Buffer& buffer, Place place) {
+  const Buffer there = Buffer::allocate(buffer.size_bytes(), simulated_resource(place.index));
   if (buffer.size_bytes() > 0)
     std::memcpy(simulated_alias(op, there.data(), buffer.size_bytes()), buffer.data(),
                 static_cast<size_t>(buffer.size_bytes()));
@@ -144,9 +147,9 @@ Value where_it_may_be(const Value& value, Place place) {
   return Table(table->names(), std::move(columns));
 }
 
-std::vector<Value> run_simulated(std::string_view op, const std::vector<Value>& inputs,
+std::vector<Value> run_simulated(std::string_view op, Place place, const std::vector<Value>& inputs,
                                  const PlaceWork& work) {
-  synchronize(stream_of(simulated));
+  synchronize(stream_of(place));
   std::vector<DevicePin> pins;
   for (const Value& input : inputs)
     for_each_buffer(input, [&](const Buffer& buffer) { pins.emplace_back(buffer); });
@@ -155,16 +158,24 @@ std::vector<Value> run_simulated(std::string_view op, const std::vector<Value>& 
     seen.push_back(place_of(input).is_simulated()
                        ? over(input, [&](const Buffer& buffer) { return seen_by_host(op, buffer); })
                        : input);
-  SpanClock clock(stream_of(simulated), simulated);
+  SpanClock clock(stream_of(place), place);
   std::vector<Value> made = work(seen);
   clock.stop(op);
   for (Value& value : made)
     if (!has_no_dimension(value) && place_of(value).is_host())  // a scan puts its rows there
-      value = over(value, [&](const Buffer& buffer) { return made_there(op, buffer); });
+      value = over(value, [&](const Buffer& buffer) { return made_there(op, buffer, place); });
   return made;
 }
 
 }  // namespace
+
+void check_is_there(Place place) {
+  if (place.is_gpu()) {
+    check_cuda_device("device", place.index);
+    own_stream(place.index);
+  }
+  if (place.is_simulated()) check_simulated("device", place.index);
+}
 
 Place place_of(const Value& value) {
   Place place = host;
@@ -186,10 +197,11 @@ Value to_place(const Value& value, Place place) {
   const Place from = place_of(value);
   if (from == place) return value;
   if (has_no_dimension(value) && from.is_host()) return value;
-  if (!from.is_host() && !place.is_host()) return to_place(to_place(value, host), place);
+  if (!from.is_host() && !place.is_host() && from.kind != place.kind)
+    return to_place(to_place(value, host), place);
   const Stream stream = stream_of(place.is_host() ? from : place);
   if (const auto* tensor = std::get_if<Tensor>(&value)) {
-    if (place.is_host() && !tensor->is_contiguous()) {
+    if (!from.is_host() && !tensor->is_contiguous()) {
       // The whole buffer goes; its strides stay.
       const Tensor bytes(TypeId::kUInt8, {tensor->buffer().size_bytes()}, tensor->buffer());
       return Tensor(tensor->dtype(), tensor->shape(), tensor->strides(),
@@ -264,6 +276,19 @@ void set_default_place(Place place) {
   all.place = place;
 }
 
+std::vector<Place> default_shards() {
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  return all.shards;
+}
+
+void set_default_shards(std::vector<Place> places) {
+  for (const Place place : places) check_is_there(place);
+  State& all = state();
+  const std::lock_guard lock(all.mutex);
+  all.shards = std::move(places);
+}
+
 Place auto_place() {
   State& all = state();
   const std::lock_guard lock(all.mutex);
@@ -331,7 +356,7 @@ std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& li
     input = where_it_may_be(input, place);
     has_nested |= place_of(input).is_host();
   }
-  if (place.is_simulated()) return run_simulated(op, inputs, work);
+  if (place.is_simulated()) return run_simulated(op, place, inputs, work);
   const std::string reason = has_nested ? "lists and structs stay on the host" : limits(inputs);
   return reason.empty() ? work(inputs) : run_on_host(op, reason, place, inputs, work);
 }

@@ -13,6 +13,9 @@ namespace hr {
 /// The place of a value's buffers; the host for none.
 HR_API Place place_of(const Value& value);
 
+/// Throws DeviceError, naming those that there are, unless there is this device.
+void check_is_there(Place place);
+
 /// The place of a node's value, or where it is to be made.
 HR_API Place place_of(const NodePtr& node);
 
@@ -30,6 +33,10 @@ HR_API NodePtr to_place(const NodePtr& input, Place place);
 /// ("cuda" or "sim"), else the host.
 HR_API Place default_place();
 HR_API void set_default_place(Place place);
+
+/// Devices over which such values are cut, read on the host: `device("cuda:0,1")`; else none.
+HR_API std::vector<Place> default_shards();
+HR_API void set_default_shards(std::vector<Place> places);
 
 /// A device on which steps over the host's data run where that makes a plan faster; the host: none.
 /// First value: a GPU with HEADRACE_DEVICE=auto, where there is one.

@@ -12,6 +12,7 @@
 #include "headrace/functions/temporal/calendar.h"
 #include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/shards.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/optimize/membership.h"
 #include "headrace/plan/optimize/zone_map.h"
@@ -261,7 +262,7 @@ struct JoinState final : TableState {
   std::optional<JoinedRows> rows{};
 };
 
-struct Join final : OperatorOf<Join, TableOperator> {
+struct Join final : OperatorOf<Join, TableOperator>, RunsOnShards {
   std::vector<OutputSource> keys{};
   OutputSource rows{};  // an input with the rows of each side
   std::vector<OutputSource> outputs{};
@@ -406,6 +407,31 @@ struct Join final : OperatorOf<Join, TableOperator> {
 
   // Known of the inputs: which keys are unique, hence what need not be checked, and that rows of a
   // side come once at most.
+  // Rows come in the order of the left side: each of its shards meets all of the right side.
+  std::vector<NodePtr> on_shards(ShardedInputs& inputs, size_t count) const override {
+    if (how == JoinKind::kOuter || unique.left) return {};
+    std::vector<int64_t> left;
+    for (const auto* some : {&keys, &outputs})
+      for (const OutputSource& source : *some)
+        if (source.left >= 0) left.push_back(source.left);
+    if (rows.left >= 0) left.push_back(rows.left);
+    std::ranges::sort(left);
+    left.erase(std::ranges::unique(left).begin(), left.end());
+    if (std::ranges::none_of(left, [&](int64_t input) { return inputs.is_cut(input); })) return {};
+    const std::vector<std::vector<NodePtr>> pieces = inputs.pieces(left);
+    std::vector<NodePtr> made;
+    for (size_t k = 0; k < inputs.places().size(); ++k) {
+      std::vector<NodePtr> own;
+      for (size_t i = 0, next = 0; i < count; ++i) {
+        const auto place = static_cast<int64_t>(i);
+        const bool is_left = next < left.size() && left[next] == place;
+        own.push_back(is_left ? pieces[next++][k] : inputs.whole(place, inputs.places()[k]));
+      }
+      made.push_back(node(std::make_shared<Join>(*this), std::move(own)));
+    }
+    return made;
+  }
+
   static NodePtr node(std::shared_ptr<Join> op, std::vector<NodePtr> inputs) {
     const auto are_known = [&](auto place) {
       std::vector<NodePtr> nodes;

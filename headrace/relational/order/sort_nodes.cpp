@@ -2,15 +2,21 @@
 // Deferred sorting of rows.
 #include "headrace/relational/order/sort_nodes.h"
 
+#include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/row_codes.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/error.h"
 #include "headrace/plan/graph/cost_model.h"
+#include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/picked_rows.h"
+#include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/shards.h"
+#include "headrace/plan/graph/view.h"
 #include "headrace/relational/rows/struct_codes.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hr {
 
@@ -87,8 +93,139 @@ Cost cost_of_sort(const InputEstimates& inputs, size_t keys, int64_t first) {
   return {.nanoseconds = nanoseconds, .bytes = 4};
 }
 
+// ---- shards
+// ---------------------------------------------------------------------------------------
+
+constexpr int64_t kSampledRows = 1024;  // of each shard: ranges are even within some percent
+
+/// Some values of a column, evenly from all of it, on the host.
+struct SampleRows final : OperatorOf<SampleRows> {
+  std::string_view name() const override { return "sample of rows"; }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const Column column = column_in(inputs[0]);
+    const int64_t count = std::min(column.num_rows(), kSampledRows);
+    Buffer positions = Buffer::allocate(8 * count);
+    for (int64_t i = 0; i < count; ++i)
+      positions.mutable_as<int64_t>()[i] = i * column.num_rows() / count;
+    const Value rows = to_place(Value(Tensor(TypeId::kInt64, {count}, std::move(positions))),
+                                column.place().is_gpu() ? column.place() : host);
+    return gather(column, std::get<Tensor>(rows));
+  }
+};
+
+/// Values that cut the rows of samples in as many ranges as there are samples, in order; missing
+/// ones are in none.
+struct RangeBorders final : OperatorOf<RangeBorders> {
+  bool descending = false;
+
+  std::string_view name() const override { return "borders of ranges"; }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const auto ranges = static_cast<int64_t>(inputs.size());
+    std::vector<Column> samples;
+    for (const Value& input : inputs) samples.push_back(std::get<Column>(to_place(input, host)));
+    const Dtype dtype = samples[0].dtype();
+    const Column all = concatenate("sort_values", dtype, samples);
+    const SortOrder order{.descending = descending, .missing_first = false};
+    const Column sorted = sort_rows({all}, {order}, {all})[0];
+    Buffer made = Buffer::allocate_zeroed((ranges - 1) * dtype.size_bytes());
+    visit_real(dtype, [&]<class T>(std::type_identity<T>) {
+      const auto values = sorted.values<T>();
+      int64_t rows = sorted.num_rows() - sorted.null_count();
+      while (rows > 0 &&
+             values[static_cast<size_t>(rows - 1)] != values[static_cast<size_t>(rows - 1)])
+        --rows;
+      for (int64_t r = 1; r < ranges && rows > 0; ++r)
+        made.mutable_as<T>()[r - 1] = values[static_cast<size_t>(rows * r / ranges)];
+    });
+    return Tensor(dtype, {ranges - 1}, std::move(made));
+  }
+
+  static auto parameters(auto& self) { return std::tie(self.descending); }
+};
+
+// Whether kernels compare its values with numbers.
+bool has_ranges(Dtype dtype) {
+  return dtype.storage().is_real() && !dtype.is_bool() && !dtype.is_category() &&
+         !dtype.is_string() && !dtype.is_decimal();
+}
+
+NodePtr as_values(const NodePtr& key) {
+  return key->signature().dtype == key->signature().dtype.storage()
+             ? key
+             : retype(key, key->signature().dtype.storage());
+}
+
+// By input and place, the pieces' rows of one range of the first input each, in their order.
+std::vector<std::vector<NodePtr>> by_ranges(const std::vector<std::vector<NodePtr>>& pieces,
+                                            SortOrder order, const std::vector<Place>& places) {
+  const size_t ranges = places.size();
+  std::vector<NodePtr> keys, samples;
+  for (const NodePtr& key : pieces[0]) {
+    keys.push_back(as_values(key));
+    Signature signature = keys.back()->signature();
+    signature.form = Form::kColumn;
+    signature.shape = {kUnknown};
+    signature.domain = new_domain();
+    samples.push_back(apply_operator(SampleRows::make(), signature, {keys.back()}));
+  }
+  const auto cuts = static_cast<int64_t>(ranges - 1);
+  const NodePtr borders =
+      apply_operator(RangeBorders::make(order.descending),
+                     array_signature(keys[0]->signature().dtype, {cuts}), std::move(samples));
+  borders->fields().place = host;
+  const auto border = [&](size_t range) {
+    return strided_view(borders, {{static_cast<int64_t>(range) - 1, 0, 1}});
+  };
+  const Op behind = order.descending ? Op::kLessEqual : Op::kGreaterEqual;
+  const Op before = order.descending ? Op::kGreater : Op::kLess;
+  // Of a missing value no comparison is true.
+  const auto others = [](const NodePtr& mask) {
+    return elementwise(Op::kLogicalNot,
+                       {elementwise(Op::kFillNull, {mask, literal(Scalar(false))})});
+  };
+  std::vector<std::vector<NodePtr>> made(ranges);
+  std::vector<uint64_t> domains;
+  for (size_t r = 0; r < ranges; ++r) domains.push_back(new_domain());
+  std::vector<std::vector<NodePtr>> masks(ranges);  // by range, by shard
+  for (size_t r = 0; r < ranges; ++r)
+    for (const NodePtr& key : keys) {
+      NodePtr mask;
+      if (r == 0)
+        mask = order.missing_first ? others(elementwise(behind, {key, border(1)}))
+                                   : elementwise(before, {key, border(1)});
+      else if (r + 1 == ranges)
+        mask = order.missing_first ? elementwise(behind, {key, border(r)})
+                                   : others(elementwise(before, {key, border(r)}));
+      else
+        mask = elementwise(Op::kLogicalAnd, {elementwise(behind, {key, border(r)}),
+                                             elementwise(before, {key, border(r + 1)})});
+      masks[r].push_back(mask);
+    }
+  for (size_t r = 0; r < ranges; ++r)
+    for (const std::vector<NodePtr>& input : pieces) {
+      std::vector<NodePtr> picked;
+      for (size_t k = 0; k < ranges; ++k) {
+        Signature rows = input[k]->signature();
+        rows.shape[0] = kUnknown;
+        rows.domain = picked_domain(masks[r][k]);
+        picked.push_back(masked_rows(std::move(rows), input[k], masks[r][k]));
+      }
+      Signature signature = input[0]->signature();
+      signature.shape[0] = kUnknown;
+      signature.domain = domains[r];
+      made[r].push_back(gather_shards(picked, places[r], signature));
+    }
+  return made;
+}
+
 /// Columns in the order of keys, all rows or the first ones.
-struct Sort final : OperatorOf<Sort, TableOperator> {
+struct Sort final : OperatorOf<Sort, TableOperator>, RunsOnShards {
   std::vector<SortOrder> orders{};
   int64_t first = -1;  // this number of rows; all of them unless positive or 0
 
@@ -139,6 +276,54 @@ struct Sort final : OperatorOf<Sort, TableOperator> {
 
   NodePtr with_inputs(std::span<const NodePtr> inputs, const std::vector<bool>&) const override {
     return node(std::make_shared<Sort>(*this), {inputs.begin(), inputs.end()});
+  }
+
+  // Rows go to the shard that has the range of their first key, and are sorted there: equal keys
+  // meet in one, in the order of rows.
+  std::vector<NodePtr> on_shards(ShardedInputs& inputs, size_t count) const override {
+    std::vector<int64_t> all(count);
+    std::iota(all.begin(), all.end(), int64_t{0});
+    const std::vector<std::vector<NodePtr>> pieces = inputs.pieces(all);
+    std::vector<NodePtr> made;
+    if (first >= 0) return {first_of_shards(pieces, inputs.places())};
+    if (!has_ranges(pieces[0][0]->signature().dtype)) return {};
+    for (std::vector<NodePtr>& own : by_ranges(pieces, orders[0], inputs.places()))
+      made.push_back(node(std::make_shared<Sort>(*this), std::move(own)));
+    return made;
+  }
+
+  // The first rows of all are among the first rows of each.
+  NodePtr first_of_shards(const std::vector<std::vector<NodePtr>>& pieces,
+                          const std::vector<Place>& places) const {
+    // Keys are columns too.
+    Sort local = *this;
+    local.names.clear();
+    local.dtypes.clear();
+    local.columns_needed.clear();
+    local.sources.clear();
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      local.names.push_back(std::to_string(i));
+      local.dtypes.push_back(pieces[i][0]->signature().dtype);
+      local.columns_needed.push_back({static_cast<int64_t>(orders.size() + i)});
+    }
+    std::vector<std::vector<NodePtr>> firsts(pieces.size());
+    for (size_t k = 0; k < places.size(); ++k) {
+      std::vector<NodePtr> own;
+      for (size_t i = 0; i < orders.size(); ++i) own.push_back(pieces[i][k]);
+      for (const std::vector<NodePtr>& piece : pieces) own.push_back(piece[k]);
+      const NodePtr table = node(std::make_shared<Sort>(local), std::move(own));
+      for (size_t i = 0; i < pieces.size(); ++i)
+        firsts[i].push_back(table_column(table, static_cast<int64_t>(i)));
+    }
+    const uint64_t domain = new_domain();
+    std::vector<NodePtr> gathered;
+    for (const std::vector<NodePtr>& each : firsts) {
+      Signature signature = each[0]->signature();
+      signature.shape[0] = kUnknown;
+      signature.domain = domain;
+      gathered.push_back(gather_shards(each, places[0], signature));
+    }
+    return node(std::make_shared<Sort>(*this), std::move(gathered));
   }
 
   static NodePtr node(std::shared_ptr<const Sort> op, std::vector<NodePtr> inputs) {

@@ -85,7 +85,8 @@ class Deferred(Operators, _core.BufferSource):
         ----------
         device : str
             ``"cuda"`` (or ``"cuda:1"``), ``"cpu"``, or ``"sim"``, the simulated device that
-            ``HEADRACE_DEVICE=sim`` opens; or the `device` of other values.
+            ``HEADRACE_DEVICE=sim`` opens; or the `device` of other values. ``"cuda:0,1"`` and
+            ``"cuda:all"`` cut the rows evenly over several devices.
 
         Raises
         ------
@@ -106,7 +107,7 @@ class Deferred(Operators, _core.BufferSource):
 
     @property
     def device(self) -> str:
-        """Where the values live, ``"host"``, ``"cuda:0"`` or ``"sim:0"``; evaluates them."""
+        """Where the values live: ``"host"``, ``"cuda:0"``, ``"cuda:0,cuda:1"``; evaluates them."""
         _core.force([self._node])
         return _core.place_of(self._node)
 
