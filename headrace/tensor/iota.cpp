@@ -17,6 +17,20 @@ namespace hr {
 
 namespace {
 
+Tensor numbers(int64_t count, Place place) {
+  Buffer buffer = allocate_at(place, checked_multiply("arange", count, 8));
+  if constexpr (built_with_cuda)
+    if (place.is_gpu()) {
+      if (count > 0) cuda::write_iota(count, buffer);
+      return Tensor(TypeId::kInt64, {count}, std::move(buffer));
+    }
+  int64_t* const out = count > 0 ? buffer.mutable_as<int64_t>() : nullptr;
+  parallel_morsels(count, [&](Morsel morsel) {
+    for (int64_t i = morsel.begin; i < morsel.end; ++i) out[i] = i;
+  });
+  return Tensor(TypeId::kInt64, {count}, std::move(buffer));
+}
+
 struct Iota final : OperatorOf<Iota> {
   int64_t count = 0;
 
@@ -27,20 +41,20 @@ struct Iota final : OperatorOf<Iota> {
   bool supports(Place) const override { return true; }
 
   Value execute(std::span<const Value> inputs) const override {
-    Buffer buffer = allocate_at(place_of(inputs[0]), checked_multiply(name(), count, 8));
-    if constexpr (built_with_cuda)
-      if (place_of(inputs[0]).is_gpu()) {
-        if (count > 0) cuda::write_iota(count, buffer);
-        return Tensor(TypeId::kInt64, {count}, std::move(buffer));
-      }
-    int64_t* const out = count > 0 ? buffer.mutable_as<int64_t>() : nullptr;
-    parallel_morsels(count, [&](Morsel morsel) {
-      for (int64_t i = morsel.begin; i < morsel.end; ++i) out[i] = i;
-    });
-    return Tensor(TypeId::kInt64, {count}, std::move(buffer));
+    return numbers(count, place_of(inputs[0]));
   }
 
   static auto parameters(auto& self) { return std::tie(self.count); }
+};
+
+struct RowNumbers final : OperatorOf<RowNumbers> {
+  std::string_view name() const override { return "row numbers"; }
+
+  bool supports(Place) const override { return true; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    return as_column(numbers(signature_of(inputs[0]).rows(), place_of(inputs[0])));
+  }
 };
 
 }  // namespace
@@ -57,6 +71,14 @@ NodePtr iota(int64_t count, const NodePtr& near) {
   made->fields().place = place;
   const std::vector<Place> shards = near ? std::vector<Place>() : default_shards();
   return shards.empty() ? made : to_places(made, shards);
+}
+
+NodePtr row_numbers(const NodePtr& column) {
+  Signature signature = column->signature();
+  signature.form = Form::kColumn;
+  signature.dtype = TypeId::kInt64;
+  signature.nullable = false;
+  return apply_operator(RowNumbers::make(), std::move(signature), {column});
 }
 
 }  // namespace hr

@@ -9,4 +9,7 @@ namespace hr {
 /// where new values go. Throws InvalidArgumentError for a negative count.
 HR_API NodePtr iota(int64_t count, const NodePtr& near);
 
+/// The number of each row of a column, an int64 column of its rows, where it is.
+NodePtr row_numbers(const NodePtr& column);
+
 }  // namespace hr

@@ -386,6 +386,9 @@ void bind_plan(nb::module_& m) {
   m.def("as_tensor", lazy(&hr::as_tensor), "column"_a, Unlocked());
   m.def(
       "force", [](const std::vector<NodePtr>& nodes) { hr::force(nodes); }, "nodes"_a, Unlocked());
+  m.def(
+      "force_shards", [](const std::vector<NodePtr>& nodes) { hr::force_shards(nodes); }, "nodes"_a,
+      Unlocked());
   using Step = std::tuple<std::string, std::string, std::string, int64_t, int64_t, int64_t, int64_t,
                           int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t,
                           std::vector<int64_t>>;

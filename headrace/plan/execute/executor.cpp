@@ -415,7 +415,7 @@ class UnplannedSteps {
   std::unordered_set<uint64_t> structures_{};
 };
 
-std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes) {
+std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes, KeptShards* kept = nullptr) {
   UnplannedSteps unplanned;
   if (std::ranges::all_of(nodes, [&](const NodePtr& node) { return unplanned.add(node); }))
     if (auto steps = unplanned.take();
@@ -423,7 +423,7 @@ std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes) {
       return std::move(*steps);
   LogicalPlan plan(nodes);
   optimize(plan);
-  shard(plan);
+  shard(plan, kept);
   choose_places(plan);
   plan.keep_rewritten();
   return plan_steps(plan);
@@ -488,20 +488,10 @@ class Waves {
   std::unordered_set<const Node*> made_{};  // by a step
 };
 
-}  // namespace
-
-// One plan runs at a time; it uses all workers. A forked child begins with a free mutex: a fork
-// cannot wait for the plan of another thread, which may need the GIL to go on.
-std::recursive_mutex& plan_mutex() {
-  return fresh_after_fork<std::recursive_mutex>();
-}
-
-void force(std::span<const NodePtr> nodes) {
-  const std::lock_guard lock(plan_mutex());
-  std::vector<PlanStep> steps = steps_to_run(nodes);
+void run(std::vector<PlanStep> steps) {
   UsePlan uses(steps);
   StepsOfNodes made_by;
-  const auto run = [&](size_t i) {
+  const auto run_one = [&](size_t i) {
     const NvtxRange range(steps[i].outputs[0]->op());
     StepClock clock;
     if (drop_what_ran(steps[i])) {
@@ -516,10 +506,10 @@ void force(std::span<const NodePtr> nodes) {
     const ScopedRunningRows rows(most_rows);
     uses.begin(wave[0]);
     if (wave.size() == 1 || StepClock().is_on())
-      for (const size_t i : wave) run(i);
+      for (const size_t i : wave) run_one(i);
     else
       parallel_for(static_cast<int64_t>(wave.size()),
-                   [&](int64_t k) { run(wave[static_cast<size_t>(k)]); });
+                   [&](int64_t k) { run_one(wave[static_cast<size_t>(k)]); });
     for (const size_t i : wave) {
       finish_same(steps[i]);
       for (const NodePtr& output : steps[i].outputs) uses.tell(*output);
@@ -527,6 +517,26 @@ void force(std::span<const NodePtr> nodes) {
     }
   }
   uses.begin(steps.size());
+}
+
+}  // namespace
+
+// One plan runs at a time; it uses all workers. A forked child begins with a free mutex: a fork
+// cannot wait for the plan of another thread, which may need the GIL to go on.
+std::recursive_mutex& plan_mutex() {
+  return fresh_after_fork<std::recursive_mutex>();
+}
+
+void force(std::span<const NodePtr> nodes) {
+  const std::lock_guard lock(plan_mutex());
+  run(steps_to_run(nodes));
+}
+
+void force_shards(std::span<const NodePtr> nodes) {
+  const std::lock_guard lock(plan_mutex());
+  KeptShards kept;
+  run(steps_to_run(nodes, &kept));
+  for (auto& [node, shards] : kept) make_of_shards(node, std::move(shards));
 }
 
 void execute_nested(std::span<const NodePtr> nodes) {

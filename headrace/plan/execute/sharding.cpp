@@ -60,7 +60,7 @@ NodePtr before_copy(const NodePtr& node) {
 
 class ShardPlan {
  public:
-  explicit ShardPlan(LogicalPlan& plan) : plan_(plan) {}
+  ShardPlan(LogicalPlan& plan, KeptShards* kept) : plan_(plan), kept_(kept) {}
 
   void run() {
     find_places();
@@ -173,7 +173,7 @@ class ShardPlan {
     if (cut_of(node)) return;
     const Node::Fields& fields = node->fields();
     if (is_source(node) && !default_shards().empty() && fields.kind() != NodeKind::kTable)
-      return void(put(node, evenly({node}, node->signature())));
+      return cut_source(node);
     if (fields.kind() == NodeKind::kPart) return visit_part(node);
     if (std::ranges::none_of(fields.inputs, [&](const NodePtr& each) { return cut_of(each); }))
       return;
@@ -194,6 +194,12 @@ class ShardPlan {
       default:
         return gather(node);
     }
+  }
+
+  // What comes from no input is made on the host.
+  void cut_source(const NodePtr& node) {
+    const Node::Fields& fields = node->fields();
+    put(node, evenly({copy(node, fields.inputs, host, fields.signature)}, fields.signature));
   }
 
   // Inputs with the rows of the node, by place; others are read whole.
@@ -261,15 +267,10 @@ class ShardPlan {
     Node::Fields& own = node->fields();
     const NodePtr rows = own.inputs[0];
     const auto& op = static_cast<const ReductionOperator&>(*own.op);
-    auto partial = std::make_shared<ReductionOperator>(op);
-    partial->partial = true;
-    const std::vector<NodePtr> pieces = pieces_of(rows, 0);
     std::vector<NodePtr> made;
-    for (size_t k = 0; k < places_.size(); ++k) {
-      made.push_back(copy(node, {pieces[k]}, places_[k],
-                          array_signature(TypeId::kUInt8, {kUnknown}, new_domain())));
-      made[k]->fields().op = partial;
-      note_structure(made[k]->fields(), false);
+    for (const NodePtr& piece : pieces_of(rows, 0)) {
+      made.push_back(reduce_partially(op.reduction, piece, op.options));
+      made.back()->fields().tag = own.tag;
     }
     own.op = ReduceShards::make(op.reduction, op.options, rows->signature().dtype);
     own.inputs = std::move(made);
@@ -329,18 +330,19 @@ class ShardPlan {
     const NodePtr table = own.inputs[0];
     const auto found = tables_.find(table.get());
     if (found == tables_.end()) {
-      if (is_source(table) && !default_shards().empty())
-        put(node, evenly({node}, node->signature()));
+      if (is_source(table) && !default_shards().empty()) cut_source(node);
       return;
     }
-    const std::vector<NodePtr>& tables = found->second;
-    std::vector<NodePtr> parts;
-    for (const NodePtr& each : tables) parts.push_back(table_column(each, own.part()));
-    if (parts.size() == 1) {
-      own.inputs[0] = tables[0];
+    const auto& [tables, columns] = found->second;
+    if (!columns.empty()) {
+      const NodePtr& column = columns[static_cast<size_t>(own.part())];
+      own.op = gather_shards({column}, places_[0], own.signature)->fields().op;
+      own.inputs = {column};
       settle_at_first(own);
       return;
     }
+    std::vector<NodePtr> parts;
+    for (const NodePtr& each : tables) parts.push_back(table_column(each, own.part()));
     uint64_t& borders = filtered_[{table.get(), 0}];
     if (borders == 0) borders = new_domain();
     put(node, {std::move(parts), places_, borders});
@@ -349,8 +351,16 @@ class ShardPlan {
   // The value of a root is on the host, and its shards stay.
   void keep(const NodePtr& node) {
     const Shards* const cut = cut_of(node);
-    if (!cut || node->fields().shards) return;
+    if (!cut) return;
     Node::Fields& own = node->fields();
+    if (kept_) {
+      const auto shards = own.shards ? own.shards : std::make_shared<const Shards>(*cut);
+      for (const NodePtr& root : plan_.replace_root(node, shards->parts))
+        if (const NodePtr origin = root->fields().origin.lock())
+          kept_->emplace_back(origin, shards);
+      return;
+    }
+    if (own.shards) return;
     const NodePtr made = gather_shards(cut->parts, host, own.signature);
     own.op = made->fields().op;
     own.inputs = cut->parts;
@@ -361,11 +371,12 @@ class ShardPlan {
   }
 
   LogicalPlan& plan_;
+  KeptShards* kept_;
   std::vector<Place> places_{};
   std::unordered_map<const Node*, Shards> cut_{};
   std::unordered_map<const Node*, std::vector<NodePtr>> even_{};
   std::map<std::pair<const Node*, int32_t>, NodePtr> whole_{};
-  std::unordered_map<const Node*, std::vector<NodePtr>> tables_{};  // a table's, over the shards
+  std::unordered_map<const Node*, ShardedResult> tables_{};
   std::map<std::tuple<uint64_t, uint64_t, size_t>, uint64_t> domains_{};
   std::map<std::pair<const Node*, uint64_t>, uint64_t> filtered_{};  // borders of what is picked
   std::vector<NodePtr> held_{};  // what the maps know by address
@@ -390,6 +401,12 @@ class ShardPlan::Inputs final : public ShardedInputs {
     return made;
   }
 
+  std::vector<std::vector<NodePtr>> even_pieces(std::span<const int64_t> inputs) override {
+    std::vector<std::vector<NodePtr>> made;
+    for (const int64_t input : inputs) made.push_back(plan_.pieces_of(node(input), 0));
+    return made;
+  }
+
   NodePtr whole(int64_t input, Place place) override { return plan_.whole_of(node(input), place); }
 
  private:
@@ -405,11 +422,11 @@ void ShardPlan::visit_table(const NodePtr& node) {
   const bool has_run = fields.of_table->state && fields.of_table->state->has_run;
   if (way && !has_run && !plan_.nodes().is_root(node.get())) {
     Inputs inputs(*this, fields.inputs);
-    std::vector<NodePtr> tables = way->on_shards(inputs, fields.inputs.size());
-    for (const NodePtr& each : tables) each->fields().tag = fields.tag;
-    if (!tables.empty()) {
+    ShardedResult made = way->on_shards(inputs, fields.inputs.size());
+    for (const NodePtr& each : made.tables) each->fields().tag = fields.tag;
+    if (!made.tables.empty() || !made.columns.empty()) {
       held_.push_back(node);
-      tables_[node.get()] = std::move(tables);
+      tables_[node.get()] = std::move(made);
       return;
     }
   }
@@ -418,8 +435,8 @@ void ShardPlan::visit_table(const NodePtr& node) {
 
 }  // namespace
 
-void shard(LogicalPlan& plan) {
-  ShardPlan(plan).run();
+void shard(LogicalPlan& plan, KeptShards* kept) {
+  ShardPlan(plan, kept).run();
 }
 
 bool may_read_shards(std::span<const PlanStep> steps) {

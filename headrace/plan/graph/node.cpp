@@ -171,6 +171,11 @@ void Node::finish(Value value) {
   fields_->inputs.clear();
 }
 
+void set_inputs(Node& node, std::vector<NodePtr> inputs) {
+  const std::lock_guard lock(inputs_mutex());
+  node.fields().inputs.swap(inputs);
+}
+
 std::vector<NodePtr> held_inputs(const Node& node) {
   const std::lock_guard lock(inputs_mutex());
   return node.fields().inputs;

@@ -173,6 +173,7 @@ bool has_no_nulls(const NodePtr& node);
 /// The inputs of a node of which another thread may make the value meanwhile; none once it is
 /// there.
 std::vector<NodePtr> held_inputs(const Node& node);
+void set_inputs(Node& node, std::vector<NodePtr> inputs);
 
 /// Operators that a plan makes by itself.
 OperatorPtr relabel_operator();

@@ -45,14 +45,6 @@ Column no_rows(const Column& like) {
   return Column(dtype, 0, {});
 }
 
-Value no_rows(const Value& like) {
-  if (const auto* column = std::get_if<Column>(&like)) return no_rows(*column);
-  const auto& tensor = std::get<Tensor>(like);
-  Shape shape = tensor.shape();
-  shape[0] = 0;
-  return Tensor(tensor.dtype(), std::move(shape), Buffer());
-}
-
 Tensor joined_tensors(std::span<const Value> pieces) {
   const auto& first = std::get<Tensor>(pieces[0]);
   Shape shape = first.shape();
@@ -126,22 +118,49 @@ struct Exchange final : OperatorOf<Exchange> {
   }
 };
 
-// Not `apply_operator`, which would bring the inputs together.
 NodePtr exchange(const std::vector<NodePtr>& pieces, int64_t part, int64_t parts, Place place,
                  Signature signature) {
+  return apply_over_places(Exchange::make(part, parts, place.kind, place.index),
+                           std::move(signature), pieces, place);
+}
+
+}  // namespace
+
+Value no_rows(const Value& like) {
+  if (const auto* column = std::get_if<Column>(&like)) return no_rows(*column);
+  const auto& tensor = std::get<Tensor>(like);
+  Shape shape = tensor.shape();
+  shape[0] = 0;
+  return Tensor(tensor.dtype(), std::move(shape), Buffer());
+}
+
+Value rows_at(std::span<const Value> pieces, Place place) {
+  return Exchange::make(0, 1, place.kind, place.index)->execute(pieces);
+}
+
+// Not `apply_operator`, which would bring the inputs together.
+NodePtr apply_over_places(OperatorPtr op, Signature signature, std::vector<NodePtr> inputs,
+                          Place place) {
   auto made = std::make_unique<Node::Fields>();
-  made->op = Exchange::make(part, parts, place.kind, place.index);
+  made->op = std::move(op);
   made->signature = std::move(signature);
-  made->inputs = pieces;
   made->place = place;
   made->tag = operator_tag(made->op->name());
   made->plan = current_plan();
-  made->whole = std::ranges::all_of(pieces, has_no_nulls);
+  made->whole = std::ranges::all_of(inputs, has_no_nulls);
+  made->inputs = std::move(inputs);
   note_structure(*made, false);
   return std::make_shared<Node>(std::move(made));
 }
 
-}  // namespace
+NodePtr reduce_partially(Aggregate reduction, const NodePtr& rows, ReduceOptions options) {
+  auto op = std::make_shared<ReductionOperator>();
+  op->reduction = reduction;
+  op->options = options;
+  op->partial = true;
+  return apply_operator(std::move(op), array_signature(TypeId::kUInt8, {kUnknown}, new_domain()),
+                        {rows});
+}
 
 int64_t shard_unit(Place place) {
   return place.is_gpu() ? kMorselRows : morsel_rows();
@@ -176,6 +195,17 @@ std::vector<NodePtr> cut_evenly(const std::vector<NodePtr>& pieces,
 
 NodePtr gather_shards(const std::vector<NodePtr>& pieces, Place place, const Signature& like) {
   return exchange(pieces, 0, 1, place, like);
+}
+
+void make_of_shards(const NodePtr& node, std::shared_ptr<const Shards> shards) {
+  Node::Fields& fields = node->fields();
+  const NodePtr made = gather_shards(shards->parts, host, fields.signature);
+  set_inputs(*node, shards->parts);
+  fields.op = made->fields().op;
+  fields.of_table = nullptr;
+  fields.optimized.reset();
+  fields.place = shards->places[0];
+  fields.shards = std::move(shards);
 }
 
 NodePtr to_places(const NodePtr& input, const std::vector<Place>& places) {

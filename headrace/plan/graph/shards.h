@@ -4,6 +4,7 @@
 #include "headrace/plan/graph/node.h"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -37,10 +38,28 @@ std::vector<NodePtr> cut_evenly(const std::vector<NodePtr>& pieces,
 /// All rows of the pieces at one place; of shards the ledger tells what that copied.
 NodePtr gather_shards(const std::vector<NodePtr>& pieces, Place place, const Signature& like);
 
+/// All rows of values, one after the other, at one place; and none of them, without memory.
+Value rows_at(std::span<const Value> pieces, Place place);
+Value no_rows(const Value& like);
+
+/// An operator whose inputs stay at their places, and which makes its value at `place`.
+NodePtr apply_over_places(OperatorPtr op, Signature signature, std::vector<NodePtr> inputs,
+                          Place place);
+
+/// What a reduction knows of these rows: the bytes of PartialRows.
+NodePtr reduce_partially(Aggregate reduction, const NodePtr& rows, ReduceOptions options);
+
 /// The value cut evenly over devices, `x.to("cuda:0,1")`: its own value, made where somebody wants
 /// it, is on the host. Throws DeviceError when there is no such device, InvalidArgumentError for a
 /// value without rows or a device named twice.
 HR_API NodePtr to_places(const NodePtr& input, const std::vector<Place>& places);
+
+/// `force`, but a value over several devices stays there: its node is not ready, and gathers the
+/// rows on the host where somebody wants its value.
+HR_API void force_shards(std::span<const NodePtr> nodes);
+
+/// Has a node that is not ready be made of shards that are.
+void make_of_shards(const NodePtr& node, std::shared_ptr<const Shards> shards);
 
 /// The inputs of a table, some of which are in shards.
 class ShardedInputs {
@@ -55,8 +74,17 @@ class ShardedInputs {
   virtual Dtype dtype(int64_t input) const = 0;
   /// Pieces of inputs that have the same rows, at the same borders: by input, then by place.
   virtual std::vector<std::vector<NodePtr>> pieces(std::span<const int64_t> inputs) = 0;
+  /// The same at the borders of an even cut.
+  virtual std::vector<std::vector<NodePtr>> even_pieces(std::span<const int64_t> inputs) = 0;
   /// All rows of an input.
   virtual NodePtr whole(int64_t input, Place place) = 0;
+};
+
+/// What a table is over shards: tables, one a place, whose rows one after the other are the
+/// table's; or its columns at the first place; or nothing: there is no such way.
+struct ShardedResult {
+  std::vector<NodePtr> tables{};
+  std::vector<NodePtr> columns{};
 };
 
 /// A table that has a way over shards.
@@ -64,9 +92,8 @@ class RunsOnShards {
  public:
   virtual ~RunsOnShards() = default;
 
-  /// Tables, one a place or one in all, whose rows one after the other are the table's, bit for
-  /// bit; none: there is no such way for these `count` inputs.
-  virtual std::vector<NodePtr> on_shards(ShardedInputs& inputs, size_t count) const = 0;
+  /// The same rows, bit for bit, made of `count` inputs.
+  virtual ShardedResult on_shards(ShardedInputs& inputs, size_t count) const = 0;
 };
 
 }  // namespace hr

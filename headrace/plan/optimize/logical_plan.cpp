@@ -92,6 +92,18 @@ LogicalPlan::~LogicalPlan() {
   set_current_plan(outer_);
 }
 
+std::vector<NodePtr> LogicalPlan::replace_root(const NodePtr& root,
+                                               const std::vector<NodePtr>& nodes) {
+  std::vector<NodePtr> ended{root};
+  if (const auto found = merged_.find(root.get()); found != merged_.end()) {
+    ended.insert(ended.end(), found->second.begin(), found->second.end());
+    merged_.erase(found);
+  }
+  std::erase(roots_, root);
+  roots_.insert(roots_.end(), nodes.begin(), nodes.end());
+  return ended;
+}
+
 // Nodes that are not this plan's own are copied.
 void LogicalPlan::refresh() {
   nodes_ = PlanNodes(roots_, id_);

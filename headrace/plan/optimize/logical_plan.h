@@ -29,6 +29,9 @@ class LogicalPlan {
   /// asks for, and some dozens of walks over a larger one.
   bool has_visits_left() const { return planning_visits() < last_visit_; }
 
+  /// Runs these nodes in place of a root and of those merged with it; gives these.
+  std::vector<NodePtr> replace_root(const NodePtr& root, const std::vector<NodePtr>& nodes);
+
   /// Equal nodes become one.
   void merge_equal();
 

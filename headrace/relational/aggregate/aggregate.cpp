@@ -28,6 +28,11 @@
 
 namespace hr {
 
+bool has_few_slots(uint64_t domain, int64_t rows) {
+  return domain > 0 && domain <= static_cast<uint64_t>(kFewKeys) &&
+         domain <= static_cast<uint64_t>(std::max<int64_t>(4096, rows / 2));
+}
+
 namespace {
 
 struct Found {
@@ -36,9 +41,7 @@ struct Found {
 };
 
 bool has_few_slots(const NormalizedKeys& packed) {
-  const uint64_t domain = packed.domain();
-  return domain > 0 && domain <= static_cast<uint64_t>(kFewKeys) &&
-         domain <= static_cast<uint64_t>(std::max<int64_t>(4096, packed.num_rows() / 2));
+  return hr::has_few_slots(packed.domain(), packed.num_rows());
 }
 
 PayloadStream key_stream(const NormalizedKeys& packed) {
@@ -101,7 +104,7 @@ Found find_groups(const NormalizedKeys& packed, const AggregatePlan& plan, Group
                                  wants_first);
   };
   if (has_few_slots(packed)) {
-    if (!plan.ranked.empty()) return {in_partitions(domain)};
+    if (!plan.ranked.empty() || options.in_chains) return {in_partitions(domain)};
     const SlotReader reader{
         [&](int64_t row, int64_t count, uint32_t* slots) { packed.read(row, count, slots); },
         packed.accesses()};
@@ -119,7 +122,8 @@ Found find_groups(const NormalizedKeys& packed, const AggregatePlan& plan, Group
   if (domain > 0 && domain <= static_cast<uint64_t>(rows / 2)) return {in_partitions(domain)};
   // Ranges of keys where most of their slots will be used.
   const bool dense = domain > 0 && domain <= static_cast<uint64_t>(4 * rows);
-  if (has_many_keys(rows, read, packed.accesses())) return {in_partitions(dense ? domain : 0)};
+  if (options.in_chains || has_many_keys(rows, read, packed.accesses()))
+    return {in_partitions(dense ? domain : 0)};
   const FactorizedKeys numbered = factorize(rows, read, packed.accesses(), kFewKeys);
   if (numbered.numbers) return aggregate_factorized(packed, plan, numbered, sort);
   return {in_partitions(dense ? domain : 0)};

@@ -12,12 +12,12 @@
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
-#include "headrace/plan/graph/shards.h"
 #include "headrace/plan/optimize/early_aggregation.h"
 #include "headrace/relational/aggregate/aggregate_cost.h"
 #include "headrace/relational/aggregate/distinct_rows.h"
 #include "headrace/relational/aggregate/early_aggregate.h"
 #include "headrace/relational/aggregate/semi_join_aggregate.h"
+#include "headrace/relational/aggregate/sharded_aggregate.h"
 #include "headrace/relational/join/join_nodes.h"
 #include "headrace/relational/order/window_places.h"
 #include "headrace/relational/rows/operator_inputs.h"
@@ -26,8 +26,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
-#include <optional>
 
 namespace hr {
 
@@ -195,46 +193,9 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows, RunsOnSha
     return node(std::move(filtered), std::move(own));
   }
 
-  // Each shard groups its rows, and the groups of all are grouped again, where that makes the same
-  // bits.
-  std::vector<NodePtr> on_shards(ShardedInputs& inputs, size_t count) const override {
+  ShardedResult on_shards(ShardedInputs& inputs, size_t count) const override {
     if (!key_filters.empty()) return {};
-    std::vector<int64_t> all(count);
-    std::iota(all.begin(), all.end(), int64_t{0});
-    std::vector<GroupColumn> merged;
-    for (const AggregateRequest& request : requests) {
-      merged.emplace_back().request = request;
-      const std::optional<Aggregate> again = merging(request, inputs);
-      if (!again) return {};
-      merged.back().request.aggregate = *again;
-    }
-    GroupBy local = *this;
-    if (options.order == GroupOrder::kSorted) local.options.order = GroupOrder::kAny;
-    const std::vector<std::vector<NodePtr>> pieces = inputs.pieces(all);
-    std::vector<std::vector<NodePtr>> groups(names.size());  // by column and shard
-    for (size_t k = 0; k < inputs.places().size(); ++k) {
-      std::vector<NodePtr> own;
-      for (const std::vector<NodePtr>& each : pieces) own.push_back(each[k]);
-      const NodePtr table =
-          apply_table_operator(std::make_shared<GroupBy>(local), std::move(own), kUnknown, 0);
-      for (size_t c = 0; c < names.size(); ++c)
-        groups[c].push_back(table_column(table, static_cast<int64_t>(c)));
-    }
-    const uint64_t domain = new_domain();
-    std::vector<GroupKey> own;
-    for (size_t c = 0; c < names.size(); ++c) {
-      Signature signature = groups[c][0]->signature();
-      signature.domain = domain;
-      for (const NodePtr& each : groups[c]) signature.nullable |= each->signature().nullable;
-      const NodePtr column = gather_shards(groups[c], inputs.places()[0], signature);
-      if (c < keys.size()) {
-        own.push_back({names[c], column});
-      } else {
-        merged[c - keys.size()].name = names[c];
-        merged[c - keys.size()].values = column;
-      }
-    }
-    return {group_by(std::move(own), std::move(merged), options)};
+    return {{}, group_shards({names, keys, requests, options}, inputs, count)};
   }
 
   static NodePtr node(std::shared_ptr<const GroupBy> op, std::vector<NodePtr> inputs) {
@@ -255,33 +216,6 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows, RunsOnSha
   }
 
  private:
-  // The aggregate that makes one of all rows of those of some rows each, in whatever pieces these
-  // come; none: there is no such one.
-  std::optional<Aggregate> merging(const AggregateRequest& request,
-                                   const ShardedInputs& inputs) const {
-    using enum Aggregate;
-    switch (request.aggregate) {
-      case kCount:
-      case kSize:
-        return kSum;
-      case kSum:
-      case kProduct: {
-        const Dtype dtype = inputs.dtype(request.column);
-        const bool wraps = dtype.is_integer() || dtype.is_bool();
-        return wraps && request.min_count == 0 ? std::optional(request.aggregate) : std::nullopt;
-      }
-      case kMin:
-      case kMax:
-      case kAny:
-      case kAll:
-      case kFirst:
-      case kLast:
-        return request.aggregate;
-      default:
-        return std::nullopt;
-    }
-  }
-
   size_t key_with(int64_t place) const {
     return static_cast<size_t>(std::find(keys.begin(), keys.end(), place) - keys.begin());
   }

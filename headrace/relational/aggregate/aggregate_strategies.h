@@ -43,6 +43,11 @@ struct AccumulatorSource {
   std::function<std::unique_ptr<AccumulatorReader>()> reader{};
 };
 
+/// Whether the rows are folded into slots, one for each key below `domain`.
+bool has_few_slots(uint64_t domain, int64_t rows);
+/// Rows of a run, if so.
+int64_t run_rows_of(int64_t slots);
+
 /// Few slots: each run of rows has states of its own. One partition, which has no keys yet; what
 /// there is of others is no group of it.
 AggregatePartition dense_aggregate(const AggregatePlan& plan, const AccumulatorSource& source);

@@ -245,11 +245,14 @@ std::string why_no_dense_kernel(const AggregatePlan& plan) {
   return {};
 }
 
+int64_t run_rows_of(int64_t slots) {
+  return run_morsels_of(slots) * morsel_rows();
+}
+
 namespace {
 
 int64_t run_rows_of(const NormalizedKeys& packed) {
-  const int64_t rows = run_morsels_of(static_cast<int64_t>(packed.domain())) * morsel_rows();
-  return std::min(rows, packed.num_rows());
+  return std::min(hr::run_rows_of(static_cast<int64_t>(packed.domain())), packed.num_rows());
 }
 
 }  // namespace

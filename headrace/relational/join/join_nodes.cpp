@@ -408,7 +408,7 @@ struct Join final : OperatorOf<Join, TableOperator>, RunsOnShards {
   // Known of the inputs: which keys are unique, hence what need not be checked, and that rows of a
   // side come once at most.
   // Rows come in the order of the left side: each of its shards meets all of the right side.
-  std::vector<NodePtr> on_shards(ShardedInputs& inputs, size_t count) const override {
+  ShardedResult on_shards(ShardedInputs& inputs, size_t count) const override {
     if (how == JoinKind::kOuter || unique.left) return {};
     std::vector<int64_t> left;
     for (const auto* some : {&keys, &outputs})
@@ -429,7 +429,7 @@ struct Join final : OperatorOf<Join, TableOperator>, RunsOnShards {
       }
       made.push_back(node(std::make_shared<Join>(*this), std::move(own)));
     }
-    return made;
+    return {std::move(made), {}};
   }
 
   static NodePtr node(std::shared_ptr<Join> op, std::vector<NodePtr> inputs) {

@@ -280,16 +280,21 @@ struct Sort final : OperatorOf<Sort, TableOperator>, RunsOnShards {
 
   // Rows go to the shard that has the range of their first key, and are sorted there: equal keys
   // meet in one, in the order of rows.
-  std::vector<NodePtr> on_shards(ShardedInputs& inputs, size_t count) const override {
+  ShardedResult on_shards(ShardedInputs& inputs, size_t count) const override {
     std::vector<int64_t> all(count);
     std::iota(all.begin(), all.end(), int64_t{0});
     const std::vector<std::vector<NodePtr>> pieces = inputs.pieces(all);
     std::vector<NodePtr> made;
-    if (first >= 0) return {first_of_shards(pieces, inputs.places())};
+    if (first >= 0) {
+      const NodePtr table = first_of_shards(pieces, inputs.places());
+      for (size_t c = 0; c < names.size(); ++c)
+        made.push_back(table_column(table, static_cast<int64_t>(c)));
+      return {{}, std::move(made)};
+    }
     if (!has_ranges(pieces[0][0]->signature().dtype)) return {};
     for (std::vector<NodePtr>& own : by_ranges(pieces, orders[0], inputs.places()))
       made.push_back(node(std::make_shared<Sort>(*this), std::move(own)));
-    return made;
+    return {std::move(made), {}};
   }
 
   // The first rows of all are among the first rows of each.

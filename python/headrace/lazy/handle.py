@@ -108,7 +108,7 @@ class Deferred(Operators, _core.BufferSource):
     @property
     def device(self) -> str:
         """Where the values live: ``"host"``, ``"cuda:0"``, ``"cuda:0,cuda:1"``; evaluates them."""
-        _core.force([self._node])
+        _core.force_shards([self._node])
         return _core.place_of(self._node)
 
     # ---- other libraries -------------------------------------------------------------------------
@@ -328,7 +328,7 @@ def eval(*values: Deferred | DataFrame) -> None:
             raise TypeMismatchError(
                 f"eval: expected an array, a series or a frame: type={type(value).__name__!r}"
             )
-    _core.force(nodes)
+    _core.force_shards(nodes)
 
 
 def looked_at(values: list[Any] | tuple[Any, ...]) -> list[Any]:

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// Group-by over shards.
+#include "headrace/relational/aggregate/sharded_aggregate.h"
+
+#include "headrace/algo/keys/normalized_keys.h"
+#include "headrace/algo/select/concat.h"
+#include "headrace/exec/workers.h"
+#include "headrace/plan/eval/evaluate.h"
+#include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/view.h"
+#include "headrace/relational/aggregate/aggregate_nodes.h"
+#include "headrace/relational/aggregate/aggregate_strategies.h"
+#include "headrace/tensor/iota.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace hr {
+
+namespace {
+
+constexpr int64_t kOneChain = std::numeric_limits<int64_t>::max();  // rows of a run: all
+constexpr int64_t kMostPartials = int64_t{1} << 22;  // groups of runs, which the host folds
+
+/// How one result is made: of partials of each shard, by other aggregates of these.
+struct Merging {
+  struct Part {
+    AggregateRequest request{};
+    Aggregate again = Aggregate::kSum;
+  };
+  std::vector<Part> parts{};  // two of a mean: sum and count
+  bool in_runs = false;       // the order of rows shows in the bits
+  bool as_floats = false;     // values are read as float64
+};
+
+std::optional<Merging> merging(const AggregateRequest& request, const ShardedInputs& inputs) {
+  using enum Aggregate;
+  const Dtype dtype = request.column < 0 ? Dtype() : inputs.dtype(request.column);
+  switch (request.aggregate) {
+    case kCount:
+    case kSize:
+      return Merging{{{request, kSum}}};
+    case kSum:
+    case kProduct:
+      if (request.min_count != 0) return {};
+      if (dtype.is_integer() || dtype.is_bool()) return Merging{{{request, request.aggregate}}};
+      if (dtype != Dtype(TypeId::kFloat64) || request.aggregate == kProduct) return {};
+      return Merging{{{request, kSum}}, true};
+    case kMean: {
+      if (dtype != Dtype(TypeId::kFloat64) && !dtype.is_integer()) return {};
+      AggregateRequest sum = request, values = request;
+      sum.aggregate = kSum;
+      values.aggregate = kCount;
+      return Merging{{{sum, kSum}, {values, kSum}}, true, dtype.is_integer()};
+    }
+    case kMin:
+    case kMax:
+    case kAny:
+    case kAll:
+    case kFirst:
+    case kLast:
+      return Merging{{{request, request.aggregate}}};
+    default:
+      return {};
+  }
+}
+
+// Whether its range tells how the rows are folded.
+bool has_range(Dtype dtype) {
+  return dtype.storage().is_integer() && !dtype.is_bool() && !dtype.is_category() &&
+         !dtype.is_string() && !dtype.is_decimal();
+}
+
+/// Rows of a run, if each is a group of its own in all shards: few slots, and a morsel a run.
+/// Inputs: of each key and shard the least and the greatest value, as partials.
+struct RowsOfRun final : OperatorOf<RowsOfRun> {
+  std::vector<Dtype> keys{};
+  GroupOptions options{};
+  Place place = host;
+
+  std::string_view name() const override { return "rows of a run"; }
+
+  int passes() const override { return 0; }
+
+  Value execute(std::span<const Value> inputs) const override {
+    const size_t shards = inputs.size() / (2 * keys.size());
+    std::vector<Column> ends;
+    int64_t rows = 0;
+    size_t next = 0;
+    for (const Dtype dtype : keys) {
+      std::vector<PartialRows> least, greatest;
+      for (size_t k = 0; k < shards; ++k)
+        for (auto* const into : {&least, &greatest})
+          into->push_back(PartialRows::of(std::get<Tensor>(to_place(inputs[next++], host))));
+      rows = 0;
+      int64_t values = 0;
+      for (const PartialRows& piece : least) {
+        rows += piece.rows;
+        for (const ReducePartial& partial : piece.partials) values += partial.count;
+      }
+      if (values == 0) return scalar_tensor(kOneChain);
+      ends.push_back(column_of(dtype, reduce_partials(least, Aggregate::kMin, dtype.storage(), {}),
+                               reduce_partials(greatest, Aggregate::kMax, dtype.storage(), {}),
+                               values < rows));
+    }
+    const NormalizedKeys packed = NormalizedKeys::of(
+        "groupby", ends,
+        {.ordered = options.order == GroupOrder::kSorted, .drop_missing = options.drop_missing});
+    const auto domain = static_cast<int64_t>(packed.domain());
+    const int64_t run = run_rows_of(domain);
+    const bool has_runs = has_few_slots(packed.domain(), rows) && run == morsel_rows() &&
+                          run == shard_unit(place) && rows / run * domain <= kMostPartials;
+    return scalar_tensor(has_runs ? run : kOneChain);
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.keys, self.options, self.place.kind, self.place.index);
+  }
+
+ private:
+  // With a null, if keys can be.
+  static Column column_of(Dtype dtype, const Scalar& least, const Scalar& greatest, bool nulls) {
+    const int64_t rows = nulls ? 3 : 2;
+    Buffer values = Buffer::allocate_zeroed(rows * dtype.size_bytes());
+    visit_real(dtype.storage(), [&]<class T>(std::type_identity<T>) {
+      values.mutable_as<T>()[0] = least.as<T>();
+      values.mutable_as<T>()[1] = greatest.as<T>();
+    });
+    Buffer valid;
+    if (nulls) {
+      valid = Buffer::allocate_zeroed(bitmap_bytes(rows));
+      valid.mutable_as<uint8_t>()[0] = 0b011;
+    }
+    return Column(dtype, rows, std::move(values), std::move(valid), nulls);
+  }
+};
+
+/// The rows of a piece, or none where the rows of a group are one chain; and all rows only there.
+struct PieceOrAll final : OperatorOf<PieceOrAll> {
+  int64_t part = 0;  // -1: all
+  Place place = host;
+
+  std::string_view name() const override { return "piece"; }
+
+  std::string arguments() const override {
+    return part < 0 ? "all, if the rows of a group are one chain" : "if groups have runs";
+  }
+
+  int passes() const override { return 0; }
+
+  // Inputs: the pieces, then the rows of a run.
+  Value execute(std::span<const Value> inputs) const override {
+    const auto& run = std::get<Tensor>(inputs.back());
+    const std::span<const Value> pieces = inputs.first(inputs.size() - 1);
+    if ((run.item<int64_t>() == kOneChain) != (part < 0)) return no_rows(pieces[0]);
+    return part < 0 ? rows_at(pieces, place) : pieces[static_cast<size_t>(part)];
+  }
+
+  static auto parameters(auto& self) {
+    return std::tie(self.part, self.place.kind, self.place.index);
+  }
+};
+
+NodePtr rows_of_run(const std::vector<std::vector<NodePtr>>& keys, GroupOptions options,
+                    Place place) {
+  std::vector<Dtype> dtypes;
+  std::vector<NodePtr> ends;
+  for (const std::vector<NodePtr>& key : keys) {
+    dtypes.push_back(key[0]->signature().dtype);
+    for (const NodePtr& piece : key) {
+      const NodePtr values = retype(piece, dtypes.back().storage());
+      for (const Aggregate end : {Aggregate::kMin, Aggregate::kMax})
+        ends.push_back(reduce_partially(end, values, {}));
+    }
+  }
+  auto op = std::make_shared<RowsOfRun>();
+  op->keys = std::move(dtypes);
+  op->options = options;
+  op->place = place;
+  return apply_operator(std::move(op), array_signature(TypeId::kInt64, {}), std::move(ends));
+}
+
+// `part`: -1 for all rows.
+std::vector<NodePtr> pieces_or_all(const std::vector<std::vector<NodePtr>>& pieces,
+                                   const NodePtr& run, int64_t part, Place place) {
+  const uint64_t domain = new_domain();
+  std::vector<NodePtr> made;
+  for (const std::vector<NodePtr>& input : pieces) {
+    Signature signature = input[0]->signature();
+    signature.shape[0] = kUnknown;
+    signature.domain = domain;
+    for (const NodePtr& piece : input) signature.nullable |= piece->signature().nullable;
+    std::vector<NodePtr> inputs = input;
+    inputs.push_back(run);
+    made.push_back(apply_over_places(PieceOrAll::make(part, place.kind, place.index),
+                                     std::move(signature), std::move(inputs), place));
+  }
+  return made;
+}
+
+// The columns of a group-by of the given inputs.
+std::vector<NodePtr> group_rows(const ShardedGroups& groups, const std::vector<NodePtr>& inputs) {
+  const auto input = [&](int64_t place) { return inputs[static_cast<size_t>(place)]; };
+  std::vector<GroupKey> keys;
+  std::vector<GroupColumn> columns;
+  for (const int64_t key : groups.keys) keys.push_back({groups.names[keys.size()], input(key)});
+  for (const AggregateRequest& request : groups.requests) {
+    GroupColumn& column = columns.emplace_back();
+    column.name = groups.names[keys.size() + columns.size() - 1];
+    column.request = request;
+    if (request.column >= 0) column.values = input(request.column);
+    if (request.other >= 0) column.other = input(request.other);
+  }
+  const size_t width = keys.size() + columns.size();
+  const NodePtr table = group_by(std::move(keys), std::move(columns), groups.options);
+  std::vector<NodePtr> made;
+  for (size_t c = 0; c < width; ++c) made.push_back(table_column(table, static_cast<int64_t>(c)));
+  return made;
+}
+
+// Sum over count; null of no values.
+NodePtr mean_of(const NodePtr& sum, const NodePtr& count) {
+  const NodePtr mean = elementwise(Op::kDivide, {sum, cast(count, TypeId::kFloat64)});
+  const NodePtr is_there = elementwise(Op::kGreater, {count, literal(Scalar(int64_t{0}))});
+  return elementwise(Op::kWhere, {is_there, mean, literal(Scalar::null(TypeId::kFloat64))});
+}
+
+}  // namespace
+
+std::vector<NodePtr> group_shards(const ShardedGroups& groups, ShardedInputs& inputs,
+                                  size_t count) {
+  std::vector<Merging> ways;
+  bool in_runs = false;
+  for (const AggregateRequest& request : groups.requests) {
+    const std::optional<Merging> way = merging(request, inputs);
+    if (!way) return {};
+    in_runs |= way->in_runs;
+    ways.push_back(*way);
+  }
+  for (const int64_t key : groups.keys)
+    if (in_runs && !has_range(inputs.dtype(key))) return {};
+  const std::vector<Place>& places = inputs.places();
+  std::vector<int64_t> all(count);
+  std::iota(all.begin(), all.end(), int64_t{0});
+  std::vector<std::vector<NodePtr>> pieces = in_runs ? inputs.even_pieces(all) : inputs.pieces(all);
+  NodePtr run;
+  std::vector<NodePtr> whole;
+  if (in_runs) {
+    std::vector<std::vector<NodePtr>> keys;
+    for (const int64_t key : groups.keys) keys.push_back(pieces[static_cast<size_t>(key)]);
+    run = rows_of_run(keys, groups.options, places[0]);
+    whole = group_rows(groups, pieces_or_all(pieces, run, -1, places[0]));
+    std::vector<std::vector<NodePtr>> own(pieces.size());
+    for (size_t k = 0; k < places.size(); ++k) {
+      const std::vector<NodePtr> made =
+          pieces_or_all(pieces, run, static_cast<int64_t>(k), places[k]);
+      for (size_t i = 0; i < made.size(); ++i) own[i].push_back(made[i]);
+    }
+    pieces = std::move(own);
+  }
+  // The groups of each shard; runs come in order.
+  GroupOptions local = groups.options;
+  if (in_runs && local.order == GroupOrder::kAny) local.order = GroupOrder::kSorted;
+  if (!in_runs && local.order == GroupOrder::kSorted) local.order = GroupOrder::kAny;
+  std::vector<std::vector<NodePtr>> made;  // by column and shard
+  for (size_t k = 0; k < places.size(); ++k) {
+    const auto piece = [&](int64_t input) { return pieces[static_cast<size_t>(input)][k]; };
+    std::vector<GroupKey> keys;
+    if (in_runs)
+      keys.push_back(
+          {"run", elementwise(Op::kFloorDivide, {row_numbers(piece(groups.keys[0])), run})});
+    for (size_t i = 0; i < groups.keys.size(); ++i)
+      keys.push_back({std::to_string(i), piece(groups.keys[i])});
+    std::vector<GroupColumn> columns;
+    for (const Merging& way : ways)
+      for (const Merging::Part& part : way.parts) {
+        GroupColumn& column = columns.emplace_back();
+        column.name = "part " + std::to_string(columns.size());
+        column.request = part.request;
+        if (part.request.column >= 0) column.values = piece(part.request.column);
+        if (way.as_floats) column.values = cast(column.values, TypeId::kFloat64);
+      }
+    const size_t width = keys.size() + columns.size();
+    const NodePtr table = group_by(std::move(keys), std::move(columns), local);
+    made.resize(width);
+    for (size_t c = 0; c < width; ++c)
+      made[c].push_back(table_column(table, static_cast<int64_t>(c)));
+  }
+  // All of them again.
+  const uint64_t domain = new_domain();
+  const auto gathered = [&](size_t column) {
+    Signature signature = made[column][0]->signature();
+    signature.domain = domain;
+    for (const NodePtr& each : made[column]) signature.nullable |= each->signature().nullable;
+    return gather_shards(made[column], in_runs ? host : places[0], signature);
+  };
+  size_t next = in_runs ? 1 : 0;
+  std::vector<GroupKey> keys;
+  for (size_t i = 0; i < groups.keys.size(); ++i)
+    keys.push_back({std::to_string(i), gathered(next++)});
+  std::vector<GroupColumn> columns;
+  for (const Merging& way : ways)
+    for (const Merging::Part& part : way.parts) {
+      GroupColumn& column = columns.emplace_back();
+      column.name = "part " + std::to_string(columns.size());
+      column.request = part.request;
+      column.request.aggregate = part.again;
+      // The sum of a run may be NaN, and is there.
+      column.request.nan_is_value |= way.in_runs && part.request.aggregate == Aggregate::kSum;
+      column.values = gathered(next++);
+    }
+  GroupOptions options = groups.options;
+  options.in_chains = in_runs;
+  const NodePtr table = group_by(std::move(keys), std::move(columns), options);
+  std::vector<NodePtr> results;
+  size_t at = 0;
+  const auto take = [&] { return table_column(table, static_cast<int64_t>(at++)); };
+  for (size_t i = 0; i < groups.keys.size(); ++i) results.push_back(take());
+  for (const Merging& way : ways) {
+    NodePtr result = take();
+    if (way.parts.size() > 1) result = mean_of(result, take());
+    results.push_back(std::move(result));
+  }
+  for (size_t c = 0; c < whole.size(); ++c) {
+    Signature signature = whole[c]->signature();
+    signature.domain = domain;
+    signature.nullable |= results[c]->signature().nullable;
+    results[c] = gather_shards({results[c], whole[c]}, places[0], signature);
+  }
+  return results;
+}
+
+}  // namespace hr
