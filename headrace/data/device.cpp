@@ -162,6 +162,21 @@ Tensor run_on_cuda(std::string_view op, Stream stream, std::vector<Tensor> input
   return result;
 }
 
+// Without memory, which would be in its place.
+Column no_rows(const Column& like) {
+  const Dtype dtype = like.dtype();
+  if (dtype.is_string()) return Column::strings(0, {}, {});
+  if (dtype.is_category()) return Column::categories(0, {}, like.dictionary());
+  if (dtype.has_items())
+    return (dtype.is_map() ? Column::maps : Column::lists)(0, {}, no_rows(*like.items()), {}, 0, 0);
+  if (dtype.is_struct()) {
+    std::vector<Column> fields;
+    for (const Column& field : *like.fields()) fields.push_back(no_rows(field));
+    return Column::structs_at(dtype, 0, {}, std::move(fields), {}, 0, 0);
+  }
+  return Column(dtype, 0, {});
+}
+
 // A tensor of the device as work on it sees it.
 Tensor seen_there(std::string_view op, const Tensor& tensor) {
   const int64_t bytes = tensor.num_elements() * tensor.dtype().size_bytes();
@@ -236,7 +251,8 @@ void check_on_host(std::string_view op, Place place) {
 }
 
 Tensor to_place(const Tensor& tensor, Place place, Stream stream) {
-  if (tensor.place() == place || tensor.num_elements() == 0) return tensor;
+  if (tensor.place() == place) return tensor;
+  if (tensor.num_elements() == 0) return Tensor(tensor.dtype(), tensor.shape(), Buffer());
   const int64_t bytes = tensor.num_elements() * tensor.dtype().size_bytes();
   if (!tensor.place().is_host()) check_contiguous("to", tensor);
   const Tensor whole = contiguous(tensor, "to");
@@ -247,7 +263,8 @@ Tensor to_place(const Tensor& tensor, Place place, Stream stream) {
 }
 
 Column to_place(const Column& column, Place place, Stream stream) {
-  if (column.place() == place || column.num_rows() == 0) return column;
+  if (column.place() == place) return column;
+  if (column.num_rows() == 0) return no_rows(column);
   const auto move = mover(column.place(), place);
   if (column.dtype().is_nested() && place.is_gpu())
     throw_error<UnsupportedError>("to", "lists and structs stay on the host",

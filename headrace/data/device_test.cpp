@@ -210,6 +210,37 @@ TEST_P(Devices, MemoryIsCountedAndLimited) {
   EXPECT_GT(before.limit_bytes, 0);
 }
 
+TEST(Device, ValuesGoFromOneDeviceToAnother) {
+  open_simulated({.devices = 2, .limit_bytes = 16 * kMiB, .latency_ns = 100'000});
+  {
+    const Stream first = new_stream(simulated_place(0)), second = new_stream(simulated_place(1));
+    const Tensor x = tensor_of(numbers(1000));
+    const int64_t before = ledger_bytes();
+    const Tensor there =
+        to_place(to_place(x, simulated_place(0), first), simulated_place(1), second);
+    EXPECT_EQ(there.place(), simulated_place(1));
+    EXPECT_EQ(ledger_bytes() - before, 16'000);
+    EXPECT_TRUE(testing::same_bits(to_place(there, host, second), x));
+    const Column nulls(TypeId::kInt64, 1000, x.buffer(), Buffer::allocate_zeroed(125), 1000);
+    const Column moved = to_place(to_place(nulls.slice(3, 900), simulated_place(0), first),
+                                  simulated_place(1), second);
+    EXPECT_EQ(moved.place(), simulated_place(1));
+    EXPECT_EQ(to_place(moved, host, second).null_count(), 900);
+  }
+  opened();
+}
+
+TEST_P(Devices, NoRowsLeaveNoMemoryBehind) {
+  const Stream stream = opened();
+  const Buffer text = Buffer::allocate_zeroed(64);
+  const Column strings = Column::strings(2, Buffer::allocate_zeroed(32), {text});
+  const Column there = to_place(strings, place(), stream).slice(1, 0);
+  const Column back = to_place(there, host, stream);
+  EXPECT_EQ(back.num_rows(), 0);
+  EXPECT_TRUE(back.place().is_host());
+  for (const Buffer& part : back.text_buffers()) EXPECT_TRUE(part.place().is_host());
+}
+
 TEST(Device, TheHostNeverReadsThere) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   const Stream stream = opened();

@@ -46,7 +46,7 @@ HR_API bool is_simulated_open();
 /// process that opened them (a GPU is of no use there either).
 HR_API SimulatedSettings simulated_settings();
 
-/// Throws DeviceError, naming `op` and the devices that there are, unless this is one.
+/// Throws DeviceError, naming `op` and how many devices are open, unless this is one.
 void check_simulated(std::string_view op, int device);
 
 /// Blocks of a device: 256-byte aligned, first fit, neighbours joined when they are free. Their

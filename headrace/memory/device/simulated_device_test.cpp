@@ -34,15 +34,38 @@ TEST(SimulatedDevice, ReadsItsSettings) {
   EXPECT_EQ(parse_simulated("sim"), SimulatedSettings{});
   EXPECT_EQ(parse_simulated("sim:"), SimulatedSettings{});
   const SimulatedSettings all =
-      parse_simulated("sim:limit=256MB,h2d=12GB/s,d2h=500MB/s,latency=1.5ms");
+      parse_simulated("sim:devices=3,limit=256MB,h2d=12GB/s,d2h=500MB/s,latency=1.5ms");
+  EXPECT_EQ(all.devices, 3);
   EXPECT_EQ(all.limit_bytes, 256'000'000);
   EXPECT_EQ(all.to_device, 12e9);
   EXPECT_EQ(all.to_host, 5e8);
   EXPECT_EQ(all.latency_ns, 1'500'000);
   for (const char* bad : {"", "simulated", "sim:x=1", "sim:limit", "sim:limit=", "sim:limit=0",
                           "sim:h2d=12GB", "sim:h2d=0B/s", "sim:latency=20", "sim:latency=-1us",
-                          "sim:latency=nanus", "sim:latency=20s", "sim:,limit=1MB", "cuda"})
+                          "sim:latency=nanus", "sim:latency=20s", "sim:,limit=1MB", "sim:devices=0",
+                          "sim:devices=17", "sim:devices=2x", "cuda"})
     EXPECT_THROW(parse_simulated(bad), InvalidArgumentError) << bad;
+}
+
+TEST(SimulatedDevice, EachDeviceHasItsOwnMemoryAndLimit) {
+  open_simulated({.devices = 2, .limit_bytes = kMiB});
+  {
+    const Buffer first = Buffer::allocate(kMiB, simulated_resource(0));
+    const Buffer second = Buffer::allocate(kMiB / 2, simulated_resource(1));
+    EXPECT_EQ(second.place().name(), "sim:1");
+    EXPECT_EQ(simulated_statistics(0).used_bytes, kMiB);
+    EXPECT_EQ(simulated_statistics(1).used_bytes, kMiB / 2);
+    EXPECT_THROW(Buffer::allocate(kMiB, simulated_resource(1)), OutOfMemoryError);
+    *simulated_alias("test", second.data(), 1) = std::byte{7};
+    EXPECT_NE(*simulated_alias("test", first.data(), 1), std::byte{7});
+    try {
+      check_simulated("test", 2);
+      FAIL();
+    } catch (const DeviceError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("device='sim:2', devices=2"));
+    }
+  }
+  open_small();
 }
 
 TEST(SimulatedDevice, TheHostCannotTouchItsMemory) {

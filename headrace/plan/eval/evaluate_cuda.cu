@@ -6,6 +6,7 @@
 #include "headrace/data/device_launch.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plan/eval/device_operations.h"
+#include "headrace/plan/eval/evaluate.h"
 #include "headrace/plan/eval/evaluate_compile.h"
 #include "headrace/plan/eval/kernel_cache.h"
 #include "headrace/plan/eval/nvrtc_source.h"

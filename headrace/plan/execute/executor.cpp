@@ -433,15 +433,44 @@ std::vector<PlanStep> steps_to_run(std::span<const NodePtr> nodes, KeptShards* k
 
 namespace {
 
+// Devices that steps run at.
+std::vector<Place> devices_of(const std::vector<PlanStep>& steps) {
+  std::vector<Place> devices;
+  for (const PlanStep& step : steps)
+    if (const Place place = place_of(step);
+        !place.is_host() && std::ranges::find(devices, place) == devices.end())
+      devices.push_back(place);
+  return devices;
+}
+
+// Steps by how many are before them: one device's last work does not come before work that another
+// one waits for.
+void order_by_depth(std::vector<PlanStep>& steps) {
+  std::unordered_map<const Node*, int64_t> depth_of;
+  std::vector<std::pair<int64_t, size_t>> order;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    int64_t depth = 0;
+    for (const NodePtr& input : steps[i].inputs)
+      if (const auto found = depth_of.find(input.get()); found != depth_of.end())
+        depth = std::max(depth, found->second + 1);
+    for (const NodePtr& output : steps[i].outputs) {
+      int64_t& known = depth_of[output.get()];  // of a table that runs again: behind the first run
+      depth = known = std::max(known, depth);
+    }
+    for (const auto& [node, from] : steps[i].same) depth_of[node.get()] = depth;
+    order.emplace_back(depth, i);
+  }
+  std::ranges::sort(order);
+  std::vector<PlanStep> sorted;
+  for (const auto& [depth, i] : order) sorted.push_back(std::move(steps[i]));
+  steps = std::move(sorted);
+}
+
 /// Which steps run at the same time: those of several devices, each device's in their order.
 class Waves {
  public:
-  explicit Waves(const std::vector<PlanStep>& steps) : steps_(steps), done_(steps.size()) {
-    for (size_t i = 0; i < steps.size(); ++i) {
-      const Place place = place_of(steps[i]);
-      if (!place.is_host() && std::ranges::find(devices_, place) == devices_.end())
-        devices_.push_back(place);
-    }
+  Waves(const std::vector<PlanStep>& steps, std::vector<Place> devices)
+      : steps_(steps), done_(steps.size()), devices_(std::move(devices)) {
     if (devices_.size() < 2) return;
     for (const PlanStep& step : steps) {
       for (const NodePtr& output : step.outputs) made_.insert(output.get());
@@ -484,11 +513,13 @@ class Waves {
   const std::vector<PlanStep>& steps_;
   std::vector<bool> done_;
   size_t first_ = 0;
-  std::vector<Place> devices_{};
+  std::vector<Place> devices_;
   std::unordered_set<const Node*> made_{};  // by a step
 };
 
 void run(std::vector<PlanStep> steps) {
+  std::vector<Place> devices = devices_of(steps);
+  if (devices.size() > 1) order_by_depth(steps);
   UsePlan uses(steps);
   StepsOfNodes made_by;
   const auto run_one = [&](size_t i) {
@@ -499,7 +530,7 @@ void run(std::vector<PlanStep> steps) {
       tell(clock, steps[i], made_by);
     }
   };
-  Waves waves(steps);
+  Waves waves(steps, std::move(devices));
   for (std::vector<size_t> wave = waves.next(); !wave.empty(); wave = waves.next()) {
     int64_t most_rows = 0;
     for (const size_t i : wave) most_rows = std::max(most_rows, rows_read_by(steps[i]));

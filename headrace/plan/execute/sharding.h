@@ -11,8 +11,8 @@
 namespace hr {
 
 /// Replaces the nodes of an optimized plan that read shards by nodes at their devices, whose rows
-/// one after the other are those of the node, bit for bit. What has no such form gets all rows at
-/// the first device. Values of roots are gathered on the host, and their shards are kept for later
+/// one after the other are those of the node, bit for bit; other operators get all rows at the
+/// first device. Values of roots are gathered on the host, and their shards are kept for later
 /// plans; with `kept`, the shards of the user's nodes that it gets are all that is made. Nothing
 /// changes in a plan without shards.
 using KeptShards = std::vector<std::pair<NodePtr, std::shared_ptr<const Shards>>>;

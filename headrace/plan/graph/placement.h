@@ -13,7 +13,7 @@ namespace hr {
 /// The place of a value's buffers; the host for none.
 HR_API Place place_of(const Value& value);
 
-/// Throws DeviceError, naming those that there are, unless there is this device.
+/// Throws DeviceError, naming how many devices exist, unless this one does.
 void check_is_there(Place place);
 
 /// The place of a node's value, or where it is to be made.

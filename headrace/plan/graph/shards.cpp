@@ -30,21 +30,6 @@ Value rows_of(const Value& value, int64_t begin, int64_t count) {
                 tensor.byte_offset() + (count == 0 ? 0 : skipped));
 }
 
-// Without memory, which would be at a device.
-Column no_rows(const Column& like) {
-  const Dtype dtype = like.dtype();
-  if (dtype.is_string()) return Column::strings(0, {}, {});
-  if (dtype.is_category()) return Column::categories(0, {}, like.dictionary());
-  if (dtype.has_items())
-    return (dtype.is_map() ? Column::maps : Column::lists)(0, {}, no_rows(*like.items()), {}, 0, 0);
-  if (dtype.is_struct()) {
-    std::vector<Column> fields;
-    for (const Column& field : *like.fields()) fields.push_back(no_rows(field));
-    return Column::structs_at(dtype, 0, {}, std::move(fields), {}, 0, 0);
-  }
-  return Column(dtype, 0, {});
-}
-
 Tensor joined_tensors(std::span<const Value> pieces) {
   const auto& first = std::get<Tensor>(pieces[0]);
   Shape shape = first.shape();
@@ -106,7 +91,7 @@ struct Exchange final : OperatorOf<Exchange> {
       if (from < to) pieces.push_back(to_place(rows_of(input, from, to - from), place));
       first += count;
     }
-    if (pieces.empty()) return no_rows(inputs[0]);
+    if (pieces.empty()) return no_rows(inputs[0], place);
     if (pieces.size() == 1) return std::move(pieces[0]);
     return std::move(dispatch_to_place(
         name(), why_not_joined, std::move(pieces),
@@ -126,12 +111,8 @@ NodePtr exchange(const std::vector<NodePtr>& pieces, int64_t part, int64_t parts
 
 }  // namespace
 
-Value no_rows(const Value& like) {
-  if (const auto* column = std::get_if<Column>(&like)) return no_rows(*column);
-  const auto& tensor = std::get<Tensor>(like);
-  Shape shape = tensor.shape();
-  shape[0] = 0;
-  return Tensor(tensor.dtype(), std::move(shape), Buffer());
+Value no_rows(const Value& like, Place place) {
+  return to_place(rows_of(like, 0, 0), place);
 }
 
 Value rows_at(std::span<const Value> pieces, Place place) {

@@ -38,9 +38,9 @@ std::vector<NodePtr> cut_evenly(const std::vector<NodePtr>& pieces,
 /// All rows of the pieces at one place; of shards the ledger tells what that copied.
 NodePtr gather_shards(const std::vector<NodePtr>& pieces, Place place, const Signature& like);
 
-/// All rows of values, one after the other, at one place; and none of them, without memory.
+/// All rows of values, one after the other, at one place; and no row of one.
 Value rows_at(std::span<const Value> pieces, Place place);
-Value no_rows(const Value& like);
+Value no_rows(const Value& like, Place place);
 
 /// An operator whose inputs stay at their places, and which makes its value at `place`.
 NodePtr apply_over_places(OperatorPtr op, Signature signature, std::vector<NodePtr> inputs,
@@ -49,13 +49,13 @@ NodePtr apply_over_places(OperatorPtr op, Signature signature, std::vector<NodeP
 /// What a reduction knows of these rows: the bytes of PartialRows.
 NodePtr reduce_partially(Aggregate reduction, const NodePtr& rows, ReduceOptions options);
 
-/// The value cut evenly over devices, `x.to("cuda:0,1")`: its own value, made where somebody wants
-/// it, is on the host. Throws DeviceError when there is no such device, InvalidArgumentError for a
+/// The value cut evenly over devices, `x.to("cuda:0,1")`: its own value, made when it is asked for,
+/// is on the host. Throws DeviceError when there is no such device, InvalidArgumentError for a
 /// value without rows or a device named twice.
 HR_API NodePtr to_places(const NodePtr& input, const std::vector<Place>& places);
 
 /// `force`, but a value over several devices stays there: its node is not ready, and gathers the
-/// rows on the host where somebody wants its value.
+/// rows on the host when its value is asked for.
 HR_API void force_shards(std::span<const NodePtr> nodes);
 
 /// Has a node that is not ready be made of shards that are.

@@ -5,6 +5,8 @@
 #include "headrace/algo/keys/normalized_keys.h"
 #include "headrace/algo/select/concat.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/budget/budget.h"
+#include "headrace/memory/device/device_allocator.h"
 #include "headrace/plan/eval/evaluate.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
@@ -77,11 +79,12 @@ bool has_range(Dtype dtype) {
 }
 
 /// Rows of a run, if each is a group of its own in all shards: few slots, and a morsel a run.
-/// Inputs: of each key and shard the least and the greatest value, as partials.
+/// Inputs: of each key and shard the least and the largest value, as partials.
 struct RowsOfRun final : OperatorOf<RowsOfRun> {
   std::vector<Dtype> keys{};
   GroupOptions options{};
   Place place = host;
+  int64_t row_bytes = 0;  // of all inputs
 
   std::string_view name() const override { return "rows of a run"; }
 
@@ -115,14 +118,22 @@ struct RowsOfRun final : OperatorOf<RowsOfRun> {
     const int64_t run = run_rows_of(domain);
     const bool has_runs = has_few_slots(packed.domain(), rows) && run == morsel_rows() &&
                           run == shard_unit(place) && rows / run * domain <= kMostPartials;
-    return scalar_tensor(has_runs ? run : kOneChain);
+    return scalar_tensor(has_runs && !has_room(rows) ? run : kOneChain);
   }
 
   static auto parameters(auto& self) {
-    return std::tie(self.keys, self.options, self.place.kind, self.place.index);
+    return std::tie(self.keys, self.options, self.place.kind, self.place.index, self.row_bytes);
   }
 
  private:
+  // Whether the first device takes all rows: copies between GPUs cost less than groups of runs.
+  bool has_room(int64_t rows) const {
+    if (!place.is_gpu()) return false;
+    const int64_t room = std::min(memory_limit(place), device_memory(place.index).second) -
+                         memory_statistics(place).used_bytes;
+    return rows * row_bytes < room / 4;
+  }
+
   // With a null, if keys can be.
   static Column column_of(Dtype dtype, const Scalar& least, const Scalar& greatest, bool nulls) {
     const int64_t rows = nulls ? 3 : 2;
@@ -157,7 +168,7 @@ struct PieceOrAll final : OperatorOf<PieceOrAll> {
   Value execute(std::span<const Value> inputs) const override {
     const auto& run = std::get<Tensor>(inputs.back());
     const std::span<const Value> pieces = inputs.first(inputs.size() - 1);
-    if ((run.item<int64_t>() == kOneChain) != (part < 0)) return no_rows(pieces[0]);
+    if ((run.item<int64_t>() == kOneChain) != (part < 0)) return no_rows(pieces[0], place);
     return part < 0 ? rows_at(pieces, place) : pieces[static_cast<size_t>(part)];
   }
 
@@ -167,7 +178,7 @@ struct PieceOrAll final : OperatorOf<PieceOrAll> {
 };
 
 NodePtr rows_of_run(const std::vector<std::vector<NodePtr>>& keys, GroupOptions options,
-                    Place place) {
+                    Place place, int64_t row_bytes) {
   std::vector<Dtype> dtypes;
   std::vector<NodePtr> ends;
   for (const std::vector<NodePtr>& key : keys) {
@@ -182,6 +193,7 @@ NodePtr rows_of_run(const std::vector<std::vector<NodePtr>>& keys, GroupOptions 
   op->keys = std::move(dtypes);
   op->options = options;
   op->place = place;
+  op->row_bytes = row_bytes;
   return apply_operator(std::move(op), array_signature(TypeId::kInt64, {}), std::move(ends));
 }
 
@@ -253,7 +265,10 @@ std::vector<NodePtr> group_shards(const ShardedGroups& groups, ShardedInputs& in
   if (in_runs) {
     std::vector<std::vector<NodePtr>> keys;
     for (const int64_t key : groups.keys) keys.push_back(pieces[static_cast<size_t>(key)]);
-    run = rows_of_run(keys, groups.options, places[0]);
+    int64_t row_bytes = 0;
+    for (const std::vector<NodePtr>& input : pieces)
+      row_bytes += std::max<int64_t>(input[0]->signature().dtype.size_bytes(), 1);
+    run = rows_of_run(keys, groups.options, places[0], row_bytes);
     whole = group_rows(groups, pieces_or_all(pieces, run, -1, places[0]));
     std::vector<std::vector<NodePtr>> own(pieces.size());
     for (size_t k = 0; k < places.size(); ++k) {

@@ -116,8 +116,8 @@ struct SampleRows final : OperatorOf<SampleRows> {
   }
 };
 
-/// Values that cut the rows of samples in as many ranges as there are samples, in order; missing
-/// ones are in none.
+/// Values that cut the rows of samples into even ranges, one for each sample, in order; missing
+/// values are in none.
 struct RangeBorders final : OperatorOf<RangeBorders> {
   bool descending = false;
 
@@ -208,7 +208,13 @@ std::vector<std::vector<NodePtr>> by_ranges(const std::vector<std::vector<NodePt
       masks[r].push_back(mask);
     }
   for (size_t r = 0; r < ranges; ++r)
-    for (const std::vector<NodePtr>& input : pieces) {
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      const std::vector<NodePtr>& input = pieces[i];
+      const auto same = std::find(pieces.begin(), pieces.begin() + static_cast<int64_t>(i), input);
+      if (const auto at = static_cast<size_t>(same - pieces.begin()); at < i) {
+        made[r].push_back(made[r][at]);  // a key that is a column too
+        continue;
+      }
       std::vector<NodePtr> picked;
       for (size_t k = 0; k < ranges; ++k) {
         Signature rows = input[k]->signature();
