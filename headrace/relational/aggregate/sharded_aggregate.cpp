@@ -215,8 +215,16 @@ std::vector<NodePtr> pieces_or_all(const std::vector<std::vector<NodePtr>>& piec
   return made;
 }
 
+std::vector<NodePtr> columns_of(const NodePtr& table) {
+  std::vector<NodePtr> made;
+  for (size_t c = 0; c < table_names(table).size(); ++c)
+    made.push_back(table_column(table, static_cast<int64_t>(c)));
+  return made;
+}
+
 // The columns of a group-by of the given inputs.
-std::vector<NodePtr> group_rows(const ShardedGroups& groups, const std::vector<NodePtr>& inputs) {
+std::vector<NodePtr> grouped_columns(const ShardedGroups& groups,
+                                     const std::vector<NodePtr>& inputs) {
   const auto input = [&](int64_t place) { return inputs[static_cast<size_t>(place)]; };
   std::vector<GroupKey> keys;
   std::vector<GroupColumn> columns;
@@ -228,11 +236,7 @@ std::vector<NodePtr> group_rows(const ShardedGroups& groups, const std::vector<N
     if (request.column >= 0) column.values = input(request.column);
     if (request.other >= 0) column.other = input(request.other);
   }
-  const size_t width = keys.size() + columns.size();
-  const NodePtr table = group_by(std::move(keys), std::move(columns), groups.options);
-  std::vector<NodePtr> made;
-  for (size_t c = 0; c < width; ++c) made.push_back(table_column(table, static_cast<int64_t>(c)));
-  return made;
+  return columns_of(group_by(std::move(keys), std::move(columns), groups.options));
 }
 
 // Sum over count; null of no values.
@@ -241,6 +245,131 @@ NodePtr mean_of(const NodePtr& sum, const NodePtr& count) {
   const NodePtr is_there = elementwise(Op::kGreater, {count, literal(Scalar(int64_t{0}))});
   return elementwise(Op::kWhere, {is_there, mean, literal(Scalar::null(TypeId::kFloat64))});
 }
+
+/// One group-by over shards.
+class ShardGrouping {
+ public:
+  ShardGrouping(const ShardedGroups& groups, std::vector<Merging> ways,
+                const std::vector<Place>& places)
+      : groups_(groups), ways_(std::move(ways)), places_(places) {
+    in_runs_ = std::ranges::any_of(ways_, [](const Merging& way) { return way.in_runs; });
+  }
+
+  std::vector<NodePtr> columns(const std::vector<std::vector<NodePtr>>& pieces) const {
+    if (!in_runs_) return merged(pieces, nullptr);
+    int64_t row_bytes = 0;
+    for (const std::vector<NodePtr>& input : pieces)
+      row_bytes += std::max<int64_t>(input[0]->signature().dtype.size_bytes(), 1);
+    std::vector<std::vector<NodePtr>> keys;
+    for (const int64_t key : groups_.keys) keys.push_back(pieces[static_cast<size_t>(key)]);
+    const NodePtr run = rows_of_run(keys, groups_.options, places_[0], row_bytes);
+    std::vector<std::vector<NodePtr>> own(pieces.size());
+    for (size_t k = 0; k < places_.size(); ++k) {
+      const std::vector<NodePtr> made =
+          pieces_or_all(pieces, run, static_cast<int64_t>(k), places_[k]);
+      for (size_t i = 0; i < made.size(); ++i) own[i].push_back(made[i]);
+    }
+    // One of the two has rows.
+    std::vector<NodePtr> results = merged(own, run);
+    const std::vector<NodePtr> whole =
+        grouped_columns(groups_, pieces_or_all(pieces, run, -1, places_[0]));
+    const uint64_t domain = new_domain();
+    for (size_t c = 0; c < whole.size(); ++c) {
+      Signature signature = whole[c]->signature();
+      signature.domain = domain;
+      signature.nullable |= results[c]->signature().nullable;
+      results[c] = gather_shards({results[c], whole[c]}, places_[0], signature);
+    }
+    return results;
+  }
+
+ private:
+  // The groups of all shards' groups.
+  std::vector<NodePtr> merged(const std::vector<std::vector<NodePtr>>& pieces,
+                              const NodePtr& run) const {
+    std::vector<std::vector<NodePtr>> made;  // by column and shard
+    for (size_t k = 0; k < places_.size(); ++k) {
+      std::vector<NodePtr> own;
+      for (const std::vector<NodePtr>& input : pieces) own.push_back(input[k]);
+      const std::vector<NodePtr> columns = groups_of_shard(own, run);
+      made.resize(columns.size());
+      for (size_t c = 0; c < columns.size(); ++c) made[c].push_back(columns[c]);
+    }
+    const uint64_t domain = new_domain();
+    size_t next = in_runs_ ? 1 : 0;
+    const auto gathered = [&] {
+      const std::vector<NodePtr>& parts = made[next++];
+      Signature signature = parts[0]->signature();
+      signature.domain = domain;
+      for (const NodePtr& each : parts) signature.nullable |= each->signature().nullable;
+      return gather_shards(parts, in_runs_ ? host : places_[0], signature);
+    };
+    std::vector<GroupKey> keys;
+    for (size_t i = 0; i < groups_.keys.size(); ++i)
+      keys.push_back({std::to_string(i), gathered()});
+    std::vector<GroupColumn> columns;
+    for (const Merging& way : ways_)
+      for (const Merging::Part& part : way.parts) {
+        GroupColumn& column = add_column(columns, part.request);
+        column.request.aggregate = part.again;
+        // The sum of a run may be NaN, and is there.
+        column.request.nan_is_value |= way.in_runs && part.request.aggregate == Aggregate::kSum;
+        column.values = gathered();
+      }
+    GroupOptions options = groups_.options;
+    options.in_chains = in_runs_;
+    return results_of(group_by(std::move(keys), std::move(columns), options));
+  }
+
+  // Its keys and partials; with `run`, of the runs in order, whose numbers come first.
+  std::vector<NodePtr> groups_of_shard(const std::vector<NodePtr>& inputs,
+                                       const NodePtr& run) const {
+    const auto input = [&](int64_t place) { return inputs[static_cast<size_t>(place)]; };
+    std::vector<GroupKey> keys;
+    if (run)
+      keys.push_back(
+          {"run", elementwise(Op::kFloorDivide, {row_numbers(input(groups_.keys[0])), run})});
+    for (size_t i = 0; i < groups_.keys.size(); ++i)
+      keys.push_back({std::to_string(i), input(groups_.keys[i])});
+    std::vector<GroupColumn> columns;
+    for (const Merging& way : ways_)
+      for (const Merging::Part& part : way.parts) {
+        GroupColumn& column = add_column(columns, part.request);
+        if (part.request.column >= 0) column.values = input(part.request.column);
+        if (way.as_floats) column.values = cast(column.values, TypeId::kFloat64);
+      }
+    GroupOptions options = groups_.options;
+    if (run && options.order == GroupOrder::kAny) options.order = GroupOrder::kSorted;
+    if (!run && options.order == GroupOrder::kSorted) options.order = GroupOrder::kAny;
+    return columns_of(group_by(std::move(keys), std::move(columns), options));
+  }
+
+  static GroupColumn& add_column(std::vector<GroupColumn>& columns,
+                                 const AggregateRequest& request) {
+    GroupColumn& column = columns.emplace_back();
+    column.name = "part " + std::to_string(columns.size());
+    column.request = request;
+    return column;
+  }
+
+  std::vector<NodePtr> results_of(const NodePtr& table) const {
+    const std::vector<NodePtr> parts = columns_of(table);
+    const size_t keys = groups_.keys.size();
+    std::vector<NodePtr> results(parts.begin(), parts.begin() + static_cast<int64_t>(keys));
+    size_t next = keys;
+    for (const Merging& way : ways_) {
+      NodePtr result = parts[next++];
+      if (way.parts.size() > 1) result = mean_of(result, parts[next++]);
+      results.push_back(std::move(result));
+    }
+    return results;
+  }
+
+  const ShardedGroups& groups_;
+  std::vector<Merging> ways_;
+  const std::vector<Place>& places_;
+  bool in_runs_ = false;
+};
 
 }  // namespace
 
@@ -256,98 +385,10 @@ std::vector<NodePtr> group_shards(const ShardedGroups& groups, ShardedInputs& in
   }
   for (const int64_t key : groups.keys)
     if (in_runs && !has_range(inputs.dtype(key))) return {};
-  const std::vector<Place>& places = inputs.places();
   std::vector<int64_t> all(count);
   std::iota(all.begin(), all.end(), int64_t{0});
-  std::vector<std::vector<NodePtr>> pieces = in_runs ? inputs.even_pieces(all) : inputs.pieces(all);
-  NodePtr run;
-  std::vector<NodePtr> whole;
-  if (in_runs) {
-    std::vector<std::vector<NodePtr>> keys;
-    for (const int64_t key : groups.keys) keys.push_back(pieces[static_cast<size_t>(key)]);
-    int64_t row_bytes = 0;
-    for (const std::vector<NodePtr>& input : pieces)
-      row_bytes += std::max<int64_t>(input[0]->signature().dtype.size_bytes(), 1);
-    run = rows_of_run(keys, groups.options, places[0], row_bytes);
-    whole = group_rows(groups, pieces_or_all(pieces, run, -1, places[0]));
-    std::vector<std::vector<NodePtr>> own(pieces.size());
-    for (size_t k = 0; k < places.size(); ++k) {
-      const std::vector<NodePtr> made =
-          pieces_or_all(pieces, run, static_cast<int64_t>(k), places[k]);
-      for (size_t i = 0; i < made.size(); ++i) own[i].push_back(made[i]);
-    }
-    pieces = std::move(own);
-  }
-  // The groups of each shard; runs come in order.
-  GroupOptions local = groups.options;
-  if (in_runs && local.order == GroupOrder::kAny) local.order = GroupOrder::kSorted;
-  if (!in_runs && local.order == GroupOrder::kSorted) local.order = GroupOrder::kAny;
-  std::vector<std::vector<NodePtr>> made;  // by column and shard
-  for (size_t k = 0; k < places.size(); ++k) {
-    const auto piece = [&](int64_t input) { return pieces[static_cast<size_t>(input)][k]; };
-    std::vector<GroupKey> keys;
-    if (in_runs)
-      keys.push_back(
-          {"run", elementwise(Op::kFloorDivide, {row_numbers(piece(groups.keys[0])), run})});
-    for (size_t i = 0; i < groups.keys.size(); ++i)
-      keys.push_back({std::to_string(i), piece(groups.keys[i])});
-    std::vector<GroupColumn> columns;
-    for (const Merging& way : ways)
-      for (const Merging::Part& part : way.parts) {
-        GroupColumn& column = columns.emplace_back();
-        column.name = "part " + std::to_string(columns.size());
-        column.request = part.request;
-        if (part.request.column >= 0) column.values = piece(part.request.column);
-        if (way.as_floats) column.values = cast(column.values, TypeId::kFloat64);
-      }
-    const size_t width = keys.size() + columns.size();
-    const NodePtr table = group_by(std::move(keys), std::move(columns), local);
-    made.resize(width);
-    for (size_t c = 0; c < width; ++c)
-      made[c].push_back(table_column(table, static_cast<int64_t>(c)));
-  }
-  // All of them again.
-  const uint64_t domain = new_domain();
-  const auto gathered = [&](size_t column) {
-    Signature signature = made[column][0]->signature();
-    signature.domain = domain;
-    for (const NodePtr& each : made[column]) signature.nullable |= each->signature().nullable;
-    return gather_shards(made[column], in_runs ? host : places[0], signature);
-  };
-  size_t next = in_runs ? 1 : 0;
-  std::vector<GroupKey> keys;
-  for (size_t i = 0; i < groups.keys.size(); ++i)
-    keys.push_back({std::to_string(i), gathered(next++)});
-  std::vector<GroupColumn> columns;
-  for (const Merging& way : ways)
-    for (const Merging::Part& part : way.parts) {
-      GroupColumn& column = columns.emplace_back();
-      column.name = "part " + std::to_string(columns.size());
-      column.request = part.request;
-      column.request.aggregate = part.again;
-      // The sum of a run may be NaN, and is there.
-      column.request.nan_is_value |= way.in_runs && part.request.aggregate == Aggregate::kSum;
-      column.values = gathered(next++);
-    }
-  GroupOptions options = groups.options;
-  options.in_chains = in_runs;
-  const NodePtr table = group_by(std::move(keys), std::move(columns), options);
-  std::vector<NodePtr> results;
-  size_t at = 0;
-  const auto take = [&] { return table_column(table, static_cast<int64_t>(at++)); };
-  for (size_t i = 0; i < groups.keys.size(); ++i) results.push_back(take());
-  for (const Merging& way : ways) {
-    NodePtr result = take();
-    if (way.parts.size() > 1) result = mean_of(result, take());
-    results.push_back(std::move(result));
-  }
-  for (size_t c = 0; c < whole.size(); ++c) {
-    Signature signature = whole[c]->signature();
-    signature.domain = domain;
-    signature.nullable |= results[c]->signature().nullable;
-    results[c] = gather_shards({results[c], whole[c]}, places[0], signature);
-  }
-  return results;
+  return ShardGrouping(groups, std::move(ways), inputs.places())
+      .columns(in_runs ? inputs.even_pieces(all) : inputs.pieces(all));
 }
 
 }  // namespace hr
