@@ -4,7 +4,7 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
-#include "headrace/tensor/tensor_of.h"
+#include "headrace/plan/eval/tensor_of.h"
 
 #include <numeric>
 

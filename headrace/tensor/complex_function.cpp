@@ -3,8 +3,8 @@
 #include "headrace/tensor/complex_function.h"
 
 #include "headrace/base/error.h"
+#include "headrace/plan/eval/tensor_of.h"
 #include "headrace/tensor/complex_function_kernels.h"
-#include "headrace/tensor/tensor_of.h"
 
 #include <algorithm>
 #include <iterator>

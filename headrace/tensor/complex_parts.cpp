@@ -4,9 +4,9 @@
 
 #include "headrace/base/error.h"
 #include "headrace/data/copy_strided.h"
+#include "headrace/plan/eval/tensor_of.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/tensor/broadcast_view.h"
-#include "headrace/tensor/tensor_of.h"
 
 namespace hr {
 

@@ -6,31 +6,31 @@
 #include "headrace/base/out_of_bounds.h"
 #include "headrace/data/copy_strided.h"
 #include "headrace/data/device.h"
+#include "headrace/plan/eval/tensor_of.h"
+#include "headrace/plan/graph/update_operator.h"
 #include "headrace/tensor/broadcast_view.h"
 #include "headrace/tensor/element_index_kernels.h"
-#include "headrace/tensor/tensor_of.h"
 
 namespace hr {
 
 namespace {
 
-void check_positions(const char* op, const Tensor& from, const BadPosition& bad) {
+void check_positions(const char* op, const Shape& shape, const BadPosition& bad) {
   if (bad.axis >= 0)
     throw_error<OutOfBoundsError>(op, "position out of range",
                                   {{"position", bad.position},
                                    {"axis", bad.axis},
-                                   {"size", from.shape()[static_cast<size_t>(bad.axis)]}});
+                                   {"size", shape[static_cast<size_t>(bad.axis)]}});
 }
 
 /// Where the rows that positions name begin in a tensor.
 struct Offsets {
-  Offsets(const char* op, const Tensor& from, const Shape& strides, std::vector<Tensor> positions)
+  Offsets(const char* op, const Shape& shape, const Shape& strides, std::vector<Tensor> positions)
       : indices(std::move(positions)), count(indices[0].num_elements()) {
     buffer = Buffer::allocate(checked_multiply(op, count, 8));
     if (count == 0) return;
-    check_positions(
-        op, from,
-        cpu::element_offsets(indices, from.shape(), strides, buffer.mutable_as<int64_t>()));
+    check_positions(op, shape,
+                    cpu::element_offsets(indices, shape, strides, buffer.mutable_as<int64_t>()));
   }
 
   const int64_t* data() const { return reinterpret_cast<const int64_t*>(buffer.data()); }
@@ -46,9 +46,9 @@ std::vector<Tensor> tensors_of(std::span<const Value> values) {
   return made;
 }
 
-int64_t row_elements(const Tensor& tensor, size_t first) {
+int64_t row_elements(const Shape& shape, size_t first) {
   int64_t count = 1;
-  for (size_t d = first; d < tensor.shape().size(); ++d) count *= tensor.shape()[d];
+  for (size_t d = first; d < shape.size(); ++d) count *= shape[d];
   return count;
 }
 
@@ -78,13 +78,14 @@ struct GatherElements final : OperatorOf<GatherElements> {
         from.place(), checked_multiply("getitem", num_elements(shape), from.dtype().size_bytes()));
     if constexpr (built_with_cuda)
       if (from.place().is_gpu() && buffer.size_bytes() > 0) {
-        check_positions("getitem", from, cuda::gather_elements(from, indices, buffer));
+        check_positions("getitem", from.shape(), cuda::gather_elements(from, indices, buffer));
         return Tensor(from.dtype(), std::move(shape), std::move(buffer));
       }
     if (axes == from.shape().size()) {
-      check_positions("getitem", from, cpu::gather_elements(from, indices, buffer.mutable_data()));
+      check_positions("getitem", from.shape(),
+                      cpu::gather_elements(from, indices, buffer.mutable_data()));
     } else {
-      const Offsets at("getitem", from, from.strides(), std::move(indices));
+      const Offsets at("getitem", from.shape(), from.strides(), std::move(indices));
       if (buffer.size_bytes() > 0)
         cpu::gather_at(from, axes, at.data(), at.count, buffer.mutable_data());
     }
@@ -92,7 +93,7 @@ struct GatherElements final : OperatorOf<GatherElements> {
   }
 };
 
-struct ScatterElements final : OperatorOf<ScatterElements> {
+struct ScatterElements final : OperatorOf<ScatterElements, UpdateOperator> {
   std::string_view name() const override { return "setitem"; }
 
   bool supports(Place) const override { return true; }
@@ -101,27 +102,18 @@ struct ScatterElements final : OperatorOf<ScatterElements> {
     return why_no_index_kernel(tensor_of(inputs[0]), inputs.size() - 2, tensor_of(inputs[2]));
   }
 
-  Value execute(std::span<const Value> inputs) const override {
-    const Tensor from = tensor_of(inputs[0]);
-    const Tensor values = contiguous(tensor_of(inputs[1]), "setitem");
-    const Shape strides = row_major(from.shape());
+  void update(const Shape& shape, Buffer& buffer, std::span<const Value> inputs) const override {
+    const Tensor values = contiguous(tensor_of(inputs[0]), "setitem");
+    std::vector<Tensor> indices = tensors_of(inputs.subspan(1));
     if constexpr (built_with_cuda)
-      if (from.place().is_gpu() && values.num_elements() > 0) {
-        Buffer buffer = allocate_at(from.place(), from.num_elements() * from.dtype().size_bytes());
-        copy_strided(name(), from, buffer, 0, strides);
-        check_positions(
-            "setitem", from,
-            cuda::scatter_elements(values, tensors_of(inputs.subspan(2)), from.shape(), buffer));
-        return Tensor(from.dtype(), from.shape(), std::move(buffer));
-      }
-    const Offsets at("setitem", from, strides, tensors_of(inputs.subspan(2)));
-    Buffer buffer = Buffer::allocate(from.num_elements() * from.dtype().size_bytes());
-    if (buffer.size_bytes() > 0) {
-      copy_strided(from, buffer.mutable_data(), strides);
-      cpu::scatter_at(values, at.data(), at.count, row_elements(from, inputs.size() - 2),
+      if (buffer.place().is_gpu() && values.num_elements() > 0)
+        return check_positions("setitem", shape,
+                               cuda::scatter_elements(values, indices, shape, buffer));
+    const size_t axes = indices.size();
+    const Offsets at("setitem", shape, row_major(shape), std::move(indices));
+    if (buffer.size_bytes() > 0)
+      cpu::scatter_at(values, at.data(), at.count, row_elements(shape, axes),
                       buffer.mutable_data());
-    }
-    return Tensor(from.dtype(), from.shape(), std::move(buffer));
   }
 };
 

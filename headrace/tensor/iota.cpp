@@ -7,11 +7,11 @@
 #include "headrace/data/copy_strided.h"
 #include "headrace/data/device.h"
 #include "headrace/exec/workers.h"
+#include "headrace/plan/eval/tensor_of.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/shards.h"
 #include "headrace/tensor/iota_kernels.h"
-#include "headrace/tensor/tensor_of.h"
 
 namespace hr {
 

@@ -5,8 +5,9 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/data/copy_strided.h"
+#include "headrace/plan/eval/tensor_of.h"
+#include "headrace/plan/graph/update_operator.h"
 #include "headrace/tensor/broadcast_view.h"
-#include "headrace/tensor/tensor_of.h"
 
 namespace hr {
 
@@ -47,30 +48,23 @@ struct Concatenate final : OperatorOf<Concatenate> {
   static auto parameters(auto& self) { return std::tie(self.axis); }
 };
 
-struct SliceUpdate final : OperatorOf<SliceUpdate> {
+struct SliceUpdate final : OperatorOf<SliceUpdate, UpdateOperator> {
   std::vector<ViewItem> items{};
 
   std::string_view name() const override { return "setitem"; }
 
   bool supports(Place) const override { return true; }
 
-  Value execute(std::span<const Value> inputs) const override {
-    const Tensor from = tensor_of(inputs[0]);
-    const Tensor value = tensor_of(inputs[1]);
-    const int64_t width = from.dtype().size_bytes();
-    Buffer buffer = allocate_at(from.place(), from.num_elements() * width);
-    if (buffer.size_bytes() > 0) {
-      const Shape strides = row_major(from.shape());
-      copy_strided(name(), from, buffer, 0, strides);
-      Shape steps;
-      int64_t first = 0;
-      for (size_t d = 0; d < items.size(); ++d) {
-        first += items[d].begin * strides[d];
-        if (items[d].step != 0) steps.push_back(items[d].step * strides[d]);
-      }
-      copy_strided(name(), value, buffer, first * width, steps);
+  void update(const Shape& shape, Buffer& buffer, std::span<const Value> inputs) const override {
+    const Tensor value = tensor_of(inputs[0]);
+    const Shape strides = row_major(shape);
+    Shape steps;
+    int64_t first = 0;
+    for (size_t d = 0; d < items.size(); ++d) {
+      first += items[d].begin * strides[d];
+      if (items[d].step != 0) steps.push_back(items[d].step * strides[d]);
     }
-    return Tensor(from.dtype(), from.shape(), std::move(buffer));
+    copy_strided(name(), value, buffer, first * value.dtype().size_bytes(), steps);
   }
 
   static auto parameters(auto& self) { return std::tie(self.items); }

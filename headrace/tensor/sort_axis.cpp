@@ -7,8 +7,8 @@
 #include "headrace/base/error.h"
 #include "headrace/data/copy_strided.h"
 #include "headrace/data/device.h"
+#include "headrace/plan/eval/tensor_of.h"
 #include "headrace/tensor/sort_axis_kernels.h"
-#include "headrace/tensor/tensor_of.h"
 
 namespace hr {
 

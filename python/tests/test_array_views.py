@@ -355,3 +355,14 @@ def test_random_programs_of_views_and_changes(seed: int) -> None:
             assert mine.tolist() == theirs.tolist()
         assert x.tolist() == n.tolist()
     assert done or refused
+
+
+def test_an_axis_added_to_what_a_mask_picks() -> None:
+    x = hr.asarray(np.arange(6.0)) + 0
+    picked = x[x > 2]
+    column = picked[:, None]
+    assert column.reshape(-1).tolist() == [3, 4, 5]
+    assert column[:, 0].tolist() == [3, 4, 5]
+    column[0, 0] = 9.0
+    assert picked.tolist() == [9, 4, 5]
+    assert x[x > 7][:, None].reshape((-1,)).tolist() == []

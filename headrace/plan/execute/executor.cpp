@@ -15,6 +15,7 @@
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/provenance.h"
+#include "headrace/plan/graph/update_operator.h"
 
 #include <algorithm>
 #include <mutex>
@@ -185,13 +186,26 @@ void run_table(const PlanStep& step) {
   if (step.whole_table) step.outputs[0]->finish(std::move(table));
 }
 
+bool update_in_place(const UpdateOperator& op, const PlanStep& step) {
+  SoleArray array(step.outputs[0], step.inputs);
+  if (!array) return false;
+  std::vector<Value> others;
+  for (size_t i = 1; i < step.inputs.size(); ++i) others.push_back(step.inputs[i]->value());
+  op.update(array.shape(), array.buffer(), others);
+  step.outputs[0]->finish(array.release());
+  return true;
+}
+
 void run_operator(const PlanStep& step) {
   Node& node = *step.outputs[0];
   const Node::Fields& fields = node.fields();
-  std::vector<Value> inputs;
-  for (const NodePtr& input : step.inputs) inputs.push_back(input->value());
   if (std::string how = fields.op->describe(step.inputs); how != fields.op->arguments())
     node.fields().label = std::move(how);
+  if (const auto* update = dynamic_cast<const UpdateOperator*>(fields.op.get());
+      update && update_in_place(*update, step))
+    return;
+  std::vector<Value> inputs;
+  for (const NodePtr& input : step.inputs) inputs.push_back(input->value());
   if (fields.op->passes() == 0 && !inputs.empty()) {
     node.finish(fields.op->execute(inputs));
     return;

@@ -7,7 +7,6 @@
 #include "headrace/base/process_global.h"
 #include "headrace/memory/buffer/mapped_file.h"
 #include "headrace/memory/log/tag_stack.h"
-#include "headrace/memory/sync/fork_mutex.h"
 #include "headrace/plan/graph/constants.h"
 #include "headrace/plan/graph/device_copies.h"
 #include "headrace/plan/graph/fingerprint.h"
@@ -15,6 +14,7 @@
 #include "headrace/plan/graph/picked_rows.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/plan_nodes.h"
+#include "headrace/plan/graph/update_operator.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -33,11 +33,6 @@ bool eager() {
     return text && std::string_view(text) == "1";
   }();
   return value;
-}
-
-// Held while a node releases its inputs: other threads may look at them meanwhile.
-ForkMutex& inputs_mutex() {
-  return process_global([] { return ForkMutex(); });
 }
 
 thread_local HeldRuns* held_runs = nullptr;
@@ -93,6 +88,10 @@ struct Filter final : OperatorOf<Filter> {
 };
 
 }  // namespace
+
+ForkMutex& inputs_mutex() {
+  return process_global([] { return ForkMutex(); });
+}
 
 OperatorPtr relabel_operator() {
   static const OperatorPtr shared = Relabel::make();

@@ -11,6 +11,7 @@ from headrace.array import views
 from headrace.array.construct import asarray, selector
 from headrace.array.layout import broadcast_to, expand_dims, in_dim, iota, permute_dims
 from headrace.errors import InvalidArgumentError, OutOfBoundsError, TypeMismatchError
+from headrace.interop.exchange import fresh_array
 from headrace.lazy.handle import Deferred, array_of, is_array, mark
 
 if TYPE_CHECKING:
@@ -258,7 +259,14 @@ def _value(array: Array, value: Any) -> Array:
     else:
         import numpy as np
 
-        given = asarray(np.asarray(value, dtype) if not hasattr(value, "dtype") else value)
+        # Their own copy of NumPy's values: over memory that its owner may write the update would
+        # run here, while this handle still refers to the array, which would have to be copied.
+        if isinstance(value, np.ndarray | np.generic):
+            given = fresh_array(np.array(value))
+        elif hasattr(value, "dtype"):
+            given = asarray(value)
+        else:
+            given = fresh_array(np.array(value, dtype))
     return given if str(given.dtype) == dtype else given.astype(dtype)
 
 

@@ -117,6 +117,9 @@ def _axes_layout(layout: Layout, axes: Any) -> Layout:
 
 def _shape_layout(layout: Layout, made: Any) -> Layout:
     offset, shape, strides = layout
+    if -1 in shape and -1 not in made:  # a length that became known after the record began
+        others = math.prod(size for size in shape if size != -1)
+        shape = [math.prod(made) // max(others, 1) if size == -1 else size for size in shape]
     found = strides_in_shape(shape, strides, made)
     assert found is not None  # else it is no view
     return offset, made, found

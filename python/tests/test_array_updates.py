@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assignments to parts of arrays write into the array's memory where nothing else refers to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import headrace as hr
+
+
+def _seconds(work: Callable[[], None], runs: int = 3) -> float:
+    """The least of a few runs."""
+    taken = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        work()
+        taken.append(time.perf_counter() - begin)
+    return min(taken)
+
+
+def _filled(size: int, updates: int) -> np.ndarray:
+    out = hr.zeros(size)
+    for k in range(updates):
+        out[k % size] = float(k)
+    return np.asarray(out)
+
+
+def test_updates_cost_what_they_write() -> None:
+    # Copies of 8 MB each would take more than 20 times as long.
+    small = _seconds(lambda: _filled(10_000, 10_000))
+    large = _seconds(lambda: _filled(1_000_000, 10_000))
+    assert large < 5 * small + 0.2
+
+
+def test_updates_that_run_one_by_one_cost_what_they_write() -> None:
+    def run(size: int) -> None:
+        out = hr.zeros(size)
+        for k in range(2_000):
+            out[k] = float(k)
+            hr.eval(out)
+
+    small, large = (_seconds(lambda size=size: run(size)) for size in (10_000, 1_000_000))
+    assert large < 5 * small + 0.2
+
+
+@pytest.mark.parametrize("each", [False, True], ids=["together", "one by one"])
+def test_rows_from_rows_before_are_numpys(each: bool) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.random((40, 30))
+    ours, theirs = hr.zeros((40, 30)), np.zeros((40, 30))
+    given = hr.asarray(x)
+    for i in range(40):
+        ours[i] = given[i] * 2 + (ours[i - 1] if i else 0)
+        theirs[i] = x[i] * 2 + (theirs[i - 1] if i else 0)
+        ours[:, i % 30] = ours[:, (i + 7) % 30]
+        theirs[:, i % 30] = theirs[:, (i + 7) % 30]
+        ours[[3, 5, 3], 1:4] = float(i)
+        theirs[[3, 5, 3], 1:4] = float(i)
+        if each:
+            hr.eval(ours)
+    np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
+@pytest.mark.parametrize("evaluated", [False, True])
+def test_copies_keep_what_they_were(evaluated: bool) -> None:
+    array = hr.asarray(np.arange(12.0)) + 0
+    array[0] = 5.0
+    if evaluated:
+        hr.eval(array)
+    copy, half, total = array.copy(), array / 2, array.sum()
+    array[0] = 7.0
+    array[1] = 8.0
+    assert array.tolist()[:3] == [7, 8, 2]
+    assert copy.tolist()[:3] == [5, 1, 2]
+    assert half.tolist()[:3] == [2.5, 0.5, 1]
+    assert total.item() == 71
+
+
+def test_memory_in_other_hands_is_not_written() -> None:
+    array = hr.asarray(np.arange(12.0)) + 0
+    array[0] = 5.0
+    exported = np.asarray(array)
+    array[1] = 8.0
+    assert array.tolist()[:3] == [5, 8, 2]
+    assert exported.tolist()[:3] == [5, 1, 2]
+    theirs = np.arange(12.0)
+    ours = hr.asarray(theirs)
+    ours[0] = 9.0
+    assert ours.tolist()[0] == 9
+    assert theirs[0] == 0
+
+
+def test_views_see_updates() -> None:
+    array = hr.zeros((4, 5))
+    row = array[1]
+    hr.eval(array)
+    array[1, 2] = 3.0
+    row = array[1]
+    row[0] = 4.0
+    column = array[:, 0]
+    assert array[1].tolist() == [4, 0, 3, 0, 0]
+    assert column.tolist() == [0, 4, 0, 0]
+    array[2, 0] = 6.0
+    assert array[:, 0].tolist() == [0, 4, 6, 0]
+    frame = hr.DataFrame({"a": array[:, 0]})
+    array[0, 0] = 1.0
+    assert frame["a"].tolist() == [0, 4, 6, 0]
+
+
+def test_an_update_that_fails_leaves_the_array() -> None:
+    array = hr.zeros(10)
+    array[3] = 1.0
+    hr.eval(array)
+    before = array.copy()
+    places = hr.asarray(np.array([1, 20]))
+    with pytest.raises(IndexError):
+        array[places] = 5.0
+        hr.eval(array)
+    assert before.tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+
+
+def test_updates_under_a_limit() -> None:
+    rows = range(0, 20_000, 7)
+    with hr.memory.limit(hr.memory.stats().used_bytes + 64_000_000):
+        array = hr.zeros((20_000, 300)) + 1
+        for i in rows:
+            array[i] = float(i)
+        hr.eval(array)
+        other = hr.zeros((20_000, 300)) + 2
+        for i in rows:
+            other[i] = float(i)
+            if i % 1_000 == 0:
+                hr.eval(other)
+        assert float(other.sum()) == 300 * sum(rows) + 600 * (20_000 - len(rows))
+        assert float(array.sum()) == 300 * sum(rows) + 300 * (20_000 - len(rows))
+
+
+@pytest.mark.parametrize("rows", [np.arange(3.0), 4.0, np.float32(2), [1, 2, 3], np.arange(3)])
+def test_values_are_those_of_the_assignment(rows: Any) -> None:
+    ours, theirs = hr.zeros((5, 3)), np.zeros((5, 3))
+    ours[2] = rows
+    theirs[2] = rows
+    if isinstance(rows, np.ndarray):
+        rows += 100
+    np.testing.assert_array_equal(np.asarray(ours), theirs)
