@@ -12,7 +12,8 @@ namespace hr {
 HR_API NodePtr concatenate(const std::vector<NodePtr>& arrays, int64_t axis);
 
 /// `array` with the elements of the view that `items` says (see strided_view) replaced by `value`,
-/// which has the dtype and broadcasts to the view. One copy of each.
+/// which has the dtype and broadcasts to the view. Writes into the memory of `array` where nothing
+/// else refers to it, and else copies that.
 HR_API NodePtr slice_update(const NodePtr& array, const NodePtr& value,
                             std::vector<ViewItem> items);
 

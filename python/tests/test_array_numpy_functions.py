@@ -221,3 +221,32 @@ def test_dask_arrays_hold_chunks_of_ours():
         found = task(chunked).compute(scheduler="synchronous")
         assert isinstance(found, hr.Array)
         np.testing.assert_allclose(found.to_numpy(), task(n), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        *((name, {"norm": 3}) for name in ("fft", "irfft", "hfft", "fftn", "rfftn")),
+        *((name, {"s": (2, 2, 2)}) for name in ("fftn", "ifftn", "rfftn", "irfftn")),
+        *((name, {"axes": ()}) for name in ("fftn", "rfftn", "irfftn", "fftshift")),
+        *(
+            (name, {"axes": (0, 0)})
+            for name in ("fftn", "rfftn", "irfftn", "fftshift", "ifftshift")
+        ),
+        *((name, {"n": n}) for name in ("fft", "rfft", "irfft", "ihfft") for n in (0, -1)),
+        *((name, {"axis": axis}) for name in ("fft", "rfft", "irfft") for axis in (2, -3)),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*`axes` should not be `None`:DeprecationWarning")
+def test_transforms_refuse_what_numpy_refuses(name: str, options: dict[str, Any]) -> None:
+    n = np.arange(12.0).reshape(3, 4)
+    function = getattr(np.fft, name)
+    try:
+        expected = function(n, **options)
+    except (ValueError, IndexError) as error:
+        kinds = tuple(kind for kind in (ValueError, IndexError) if isinstance(error, kind))
+        with pytest.raises(kinds):
+            function(hr.asarray(n), **options)
+    else:
+        given = np.asarray(function(hr.asarray(n), **options))
+        np.testing.assert_allclose(given, expected, atol=1e-12)

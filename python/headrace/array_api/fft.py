@@ -10,7 +10,7 @@ from headrace import fft as lines
 from headrace.array import create, layout
 from headrace.array.complex_numbers import conj
 from headrace.array.construct import asarray
-from headrace.errors import InvalidArgumentError
+from headrace.errors import InvalidArgumentError, OutOfBoundsError
 from headrace.lazy.handle import array_of
 
 if TYPE_CHECKING:
@@ -39,8 +39,16 @@ _TOGETHER = 8
 _OTHER_WAY = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
+def _check_norm(op: str, norm: Any) -> None:
+    if norm is not None and not isinstance(norm, str):
+        raise InvalidArgumentError(
+            f"{op}: unknown norm: norm={norm!r}; pass 'backward', 'ortho' or 'forward'"
+        )
+
+
 def _along(name: str, x: Any, n: int | None, axis: int, norm: str) -> Array:
     along = layout.axis_number(name, axis, x.ndim)
+    _check_norm(name, norm)
     if along == x.ndim - 1:
         return getattr(lines, name)(x, n, norm)
     if name in ("fft", "ifft") and x.shape[-1] >= _TOGETHER:
@@ -58,6 +66,7 @@ def _over_axes(x: Array, steps: list[tuple[int, int | None]], inverse: bool, nor
         return x
     if not axes:
         return x
+    _check_norm(name, norm)
     for axis, n in steps:
         x = _resized(name, x, axis, n)
     if x.ndim - 1 not in axes and not str(x.dtype).startswith("complex"):
@@ -80,9 +89,8 @@ def _resized(op: str, x: Array, axis: int, n: int | None) -> Array:
 
 def _sizes(op: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
     if axes is None:
-        places = list(range(x.ndim)) if s is None else list(range(x.ndim - len(s), x.ndim))
-    else:
-        places = [layout.axis_number(op, axis, x.ndim) for axis in axes]
+        axes = range(x.ndim) if s is None else range(-len(s), 0)
+    places = [layout.axis_number(op, axis, x.ndim) for axis in axes]
     sizes = [None] * len(places) if s is None else list(s)
     if len(sizes) != len(places):
         raise InvalidArgumentError(f"{op}: s and axes differ in length: s={s}, axes={axes}")
@@ -92,7 +100,7 @@ def _sizes(op: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
 def _at_least_one(op: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
     found = _sizes(op, x, s, axes)
     if not found:
-        raise InvalidArgumentError(f"{op}: there is no axis to transform: axes={axes}; name one")
+        raise OutOfBoundsError(f"{op}: there is no axis to transform: axes={axes}; name one")
     return found
 
 
@@ -214,13 +222,21 @@ def _frequencies(made: Array, dtype: Any, device: Any) -> Array:
     return made if device is None else made.to_device(device)
 
 
+def _shifted_axes(op: str, x: Any, axes: int | tuple[int, ...] | None) -> tuple[int, ...]:
+    """Numbers of axes; one that is named twice is shifted twice, as in NumPy."""
+    if axes is None:
+        axes = tuple(range(x.ndim))
+    named = (axes,) if isinstance(axes, int) else axes
+    return tuple(layout.axis_number(op, axis, x.ndim) for axis in named)
+
+
 def fftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> Array:
     """Terms with frequency zero in the middle.
 
     >>> hr.array_api.fft.fftshift(hr.asarray([0.0, 1.0, -1.0])).tolist()
     [-1.0, 0.0, 1.0]
     """
-    places = layout.axis_numbers("fftshift", axes, x.ndim)
+    places = _shifted_axes("fftshift", x, axes)
     return layout.roll(asarray(x), tuple(x.shape[d] // 2 for d in places), places)
 
 
@@ -230,5 +246,5 @@ def ifftshift(x: Any, /, *, axes: int | tuple[int, ...] | None = None) -> Array:
     >>> hr.array_api.fft.ifftshift(hr.asarray([-1.0, 0.0, 1.0])).tolist()
     [0.0, 1.0, -1.0]
     """
-    places = layout.axis_numbers("ifftshift", axes, x.ndim)
+    places = _shifted_axes("ifftshift", x, axes)
     return layout.roll(asarray(x), tuple(-(x.shape[d] // 2) for d in places), places)
