@@ -125,7 +125,7 @@ def test_an_update_that_fails_leaves_the_array() -> None:
 
 
 def test_updates_under_a_limit() -> None:
-    rows = range(0, 20_000, 7)
+    rows = range(0, 20_000, 199)
     with hr.memory.limit(hr.memory.stats().used_bytes + 64_000_000):
         array = hr.zeros((20_000, 300)) + 1
         for i in rows:
@@ -134,7 +134,7 @@ def test_updates_under_a_limit() -> None:
         other = hr.zeros((20_000, 300)) + 2
         for i in rows:
             other[i] = float(i)
-            if i % 1_000 == 0:
+            if i % 995 == 0:
                 hr.eval(other)
         assert float(other.sum()) == 300 * sum(rows) + 600 * (20_000 - len(rows))
         assert float(array.sum()) == 300 * sum(rows) + 300 * (20_000 - len(rows))
