@@ -257,6 +257,25 @@ def test_infinities_and_near_values_are_drawn(browser, tmp_path):
     assert opened.said == []
 
 
+def test_whole_numbers_have_whole_ticks_in_the_middle_of_their_cells(browser, tmp_path):
+    rng, rows = np.random.default_rng(0), 3000
+    months, ages = rng.integers(1, 13, rows), rng.integers(0, 90, rows)
+    charts = [p.heatmap("month", "month"), p.histogram("age"), p.histogram("few")]
+    frame = hr.DataFrame({"month": months, "age": ages, "few": rng.integers(3, 5, rows)})
+    p.dashboard(frame, charts).save(tmp_path / "board.html")
+    opened = Opened(browser, (tmp_path / "board.html").as_uri())
+    found = opened.page.evaluate(
+        "() => [[0, 400], [0, 200], [1, 400], [2, 400]].map(([k, pixels]) => "
+        "axisTicks(headrace.spec.charts[k].axes[0], pixels))"
+    )
+    for ticks in found:
+        assert ticks and all(words.isdigit() for _, words in ticks)
+    for ticks in found[:2]:
+        assert all(at == pytest.approx((int(words) - 0.5) / 12) for at, words in ticks)
+    assert [words for _, words in found[3]] == ["3", "4"]
+    assert opened.said == []
+
+
 def test_many_keys_and_a_steep_axis_have_words_that_do_not_overlap(browser, tmp_path):
     rng, rows = np.random.default_rng(0), 3000
     keys = np.array([f"key {i:02d}" for i in range(30)])[rng.integers(0, 30, rows)]

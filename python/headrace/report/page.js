@@ -108,9 +108,11 @@ function niceStep(span, wanted) {
   return 10 * power;
 }
 
-function ticks(low, high, wanted) {
+/** Multiples of a round step, which is a multiple of `unit` if there is one. */
+function ticks(low, high, wanted, unit) {
   if (!(high > low)) return [low];
-  const step = niceStep(high - low, wanted);
+  let step = niceStep(high - low, wanted);
+  if (unit && step % unit) step = niceStep(high - low, (high - low) / Math.max(unit, 2 * step));
   const found = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; ++k) found.push(Number((k * step).toPrecision(12)));
   return found;

@@ -179,7 +179,7 @@ class NumberAxis(Axis):
         if self.unit:
             scale = 1000 * _DAY if self.unit == "date" else 1000 / _PER_SECOND[self.unit]
         grid = {"origin": float(self.origin) * scale, "width": float(self.width) * scale}
-        return {**super().spec(), **grid}
+        return {**super().spec(), **grid, "whole": self._whole and not self.unit}
 
     def shown(self, chosen: Range) -> list[float]:
         """A range as the page draws it: in steps."""
@@ -215,7 +215,7 @@ class RowAxis(NumberAxis):
     def spec(self) -> dict[str, Any]:
         """What the page is told; with a rate in seconds."""
         width = self.rows / self.fine / (self.rate or 1.0)
-        return {**super().spec(), "origin": 0.0, "width": width}
+        return {**super().spec(), "origin": 0.0, "width": width, "whole": False}
 
     def shown(self, chosen: Range) -> list[float]:
         """A range as the page draws it: in steps."""

@@ -71,7 +71,10 @@ function axisTicks(axis, pixels, apart = 70) {
   const high = axis.origin + axis.fine * axis.width;
   const place = (value) => (value - axis.origin) / (high - axis.origin || 1);
   if (axis.kind === "time") return dateTicks(axis.origin, high, pixels / (apart + 10)).map(([at, words]) => [place(at), words]);
-  return worded(ticks(axis.origin, high, pixels / apart), place);
+  if (!axis.whole) return worded(ticks(axis.origin, high, pixels / apart), place);
+  const single = axis.per * axis.width === 1;  // a cell for each number, which stands in its middle
+  const found = ticks(axis.origin, single ? high - 1 : high, pixels / apart, 1);
+  return worded(found, (value) => place(single ? value + 0.5 : value));
 }
 
 function worded(values, place) {
