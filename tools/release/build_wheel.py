@@ -58,14 +58,15 @@ class Packages:
         self.apt = ("apt-get", "-q", *(f"-o{name}={value}" for name, value in settings.items()))
         run(*self.apt, "update")
 
-    def unpack(self, *names: str) -> Path:
-        """Unpack packages; the root folder of their files."""
-        root = self.folder / "root"
+    def unpack(self, folder: str, *names: str) -> Path:
+        """Unpack packages into a folder; the path of that."""
+        root = self.folder / folder
         if not root.exists():
-            run(*self.apt, "download", *names, cwd=self.folder)
             half = self.folder / "half"
             shutil.rmtree(half, ignore_errors=True)
-            for package in self.folder.glob("*.deb"):
+            half.mkdir()
+            run(*self.apt, "download", *names, cwd=half)
+            for package in half.glob("*.deb"):
                 run("dpkg-deb", "-x", package, half)
             half.rename(root)
         return root
@@ -103,7 +104,7 @@ def build(machine: str, out: Path) -> Path:
     make_stubs(compiler, stubs)
     defines = {"HEADRACE_STUBS": stubs, "HEADRACE_RE2_SOURCE": source_of_re2(packages)}
     if not native:
-        root = packages.unpack(*LIBRARIES)
+        root = packages.unpack("root", *LIBRARIES)
         headers = root / "usr/include"
         defines |= {
             "CMAKE_SYSTEM_NAME": "Linux",
