@@ -75,10 +75,10 @@ struct Packed {
   std::string snappy_block() const { return varint(text.size()) + snappy; }
 };
 
-Packed some_text() {
-  std::mt19937 random(3);
+Packed some_text(int parts = 200, uint32_t seed = 3) {
+  std::mt19937 random(seed);
   Packed made;
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < parts; ++i) {
     std::string literal(1 + random() % (i % 20 == 0 ? 300 : 20), '\0');
     for (char& c : literal) c = static_cast<char>(random());
     const size_t reach = made.text.size() + literal.size();
@@ -96,9 +96,13 @@ std::string unpacked(const Unpack& unpack, const std::string& block, size_t size
   return out.substr(0, size);
 }
 
+bool unpack_one(std::string_view block, char* out, int64_t size) {
+  return unpack_snappy(block, out, size);
+}
+
 TEST(Codecs, SnappyAndLz4UnpackWhatWasPacked) {
   const Packed made = some_text();
-  EXPECT_EQ(unpacked(unpack_snappy, made.snappy_block(), made.text.size()), made.text);
+  EXPECT_EQ(unpacked(unpack_one, made.snappy_block(), made.text.size()), made.text);
   EXPECT_EQ(unpacked(unpack_lz4, made.lz4, made.text.size()), made.text);
   const auto big = [](size_t value) {
     return std::string{static_cast<char>(value >> 24), static_cast<char>(value >> 16),
@@ -108,6 +112,43 @@ TEST(Codecs, SnappyAndLz4UnpackWhatWasPacked) {
   EXPECT_EQ(unpacked(unpack_lz4_hadoop, frame + frame, 2 * made.text.size()),
             made.text + made.text);
   EXPECT_EQ(unpacked(unpack_lz4_hadoop, made.lz4, made.text.size()), made.text);
+}
+
+// Of any two sizes, below and above what a distance reaches.
+TEST(Codecs, TwoSnappyBlocksAreUnpackedTogether) {
+  std::vector<Packed> made;
+  for (const int parts : {0, 1, 30, 200, 1000, 3000})
+    made.push_back(some_text(parts, static_cast<uint32_t>(parts)));
+  for (const Packed& a : made)
+    for (const Packed& b : made) {
+      const std::string first = a.snappy_block(), second = b.snappy_block();
+      std::string x(a.text.size() + kUnpackSlack, '#'), y(b.text.size() + kUnpackSlack, '#');
+      ASSERT_TRUE(unpack_snappy({first, x.data(), std::ssize(a.text)},
+                                {second, y.data(), std::ssize(b.text)}));
+      EXPECT_EQ(x.substr(0, a.text.size()), a.text);
+      EXPECT_EQ(y.substr(0, b.text.size()), b.text);
+    }
+}
+
+TEST(Codecs, OfTwoSnappyBlocksADamagedOneIsFound) {
+  const Packed made = some_text(1500);
+  const std::string block = made.snappy_block();
+  std::mt19937 random(7);
+  for (int i = 0; i < 2'000; ++i) {
+    std::string damaged = block.substr(0, i % 2 == 0 ? block.size() : random() % block.size());
+    for (int k = 0; k < 3 && !damaged.empty(); ++k)
+      damaged[random() % damaged.size()] = static_cast<char>(random());
+    const std::vector<char> exact(damaged.begin(), damaged.end());
+    const std::string_view bytes(exact.data(), exact.size());
+    std::vector<char> x(made.text.size() + kUnpackSlack), y(x.size()), alone(x.size());
+    const auto size = std::ssize(made.text);
+    const bool good = unpack_snappy(bytes, alone.data(), size);
+    const SnappyBlock whole{block, x.data(), size}, other{bytes, y.data(), size};
+    EXPECT_EQ(i % 3 == 0 ? unpack_snappy(whole, other) : unpack_snappy(other, whole), good);
+    if (good) {
+      EXPECT_TRUE(std::equal(y.begin(), y.begin() + size, alone.begin()));
+    }
+  }
 }
 
 TEST(Codecs, Lz4WritesNothingBehindItsEnd) {
@@ -137,13 +178,10 @@ TEST(Codecs, DamagedBlocksAreRefusedOrOfTheRightSize) {
       snappy ? unpack_snappy(bytes, out.data(), size) : unpack_lz4(bytes, out.data(), size);
     }
     for (size_t size = 0; size < block.size(); size += 7)
-      EXPECT_EQ(
-          unpacked(snappy ? unpack_snappy : unpack_lz4, block.substr(0, size), made.text.size()),
-          "damaged");
-    EXPECT_EQ(unpacked(snappy ? unpack_snappy : unpack_lz4, block, made.text.size() - 1),
-              "damaged");
-    EXPECT_EQ(unpacked(snappy ? unpack_snappy : unpack_lz4, block, made.text.size() + 1),
-              "damaged");
+      EXPECT_EQ(unpacked(snappy ? unpack_one : unpack_lz4, block.substr(0, size), made.text.size()),
+                "damaged");
+    EXPECT_EQ(unpacked(snappy ? unpack_one : unpack_lz4, block, made.text.size() - 1), "damaged");
+    EXPECT_EQ(unpacked(snappy ? unpack_one : unpack_lz4, block, made.text.size() + 1), "damaged");
   }
 }
 

@@ -40,6 +40,7 @@ using namespace parquet;
 constexpr int64_t kTailBytes = 8;                // the footer's size and the magic
 constexpr int64_t kFewBytes = int64_t{1} << 17;  // read at once where few rows may be wanted
 constexpr int64_t kManyBytes = int64_t{1} << 20;
+constexpr size_t kManyChunks = 8;  // for each worker
 constexpr int64_t kSmallDictionary = int64_t{1} << 16;
 
 // Where something was refused, for the message.
@@ -240,6 +241,25 @@ struct ParquetFile::State {
   Table none(const std::vector<ColumnSchema>& wanted) const;
   static std::vector<ColumnReading> readings_of(const std::deque<FileColumns>& files, int64_t rows,
                                                 size_t groups);
+  // A column of a row group of one of several files.
+  struct Chunk {
+    FileColumns* of;
+    int64_t group;
+    size_t place;  // of the group among those that are read
+    size_t column;
+
+    const ColumnSchema& schema() const { return of->columns[column]; }
+
+    const ColumnChunk& metadata() const { return of->file.chunk(schema().leaf, group); }
+
+    int64_t rows() const { return of->file.group(group).num_rows; }
+
+    Origin origin() const { return of->file.origin(schema(), group); }
+  };
+
+  template <class Read>
+  static void read_chunks(std::span<const Chunk> some, bool picks,
+                          ScratchPool<PageMemory>& memories, const Read& read);
   static Table read(std::deque<FileColumns>& files, const std::vector<bool>& wanted);
   static Table read_at(Place place, std::deque<FileColumns>& files,
                        const std::vector<bool>& wanted);
@@ -384,6 +404,12 @@ std::vector<ColumnReading> ParquetFile::State::readings_of(const std::deque<File
 
 namespace {
 
+// How many chunks of a column a worker takes at once: two, whose first pages are unpacked together,
+// where there are enough for all workers.
+size_t chunks_together(size_t chunks) {
+  return chunks >= kManyChunks * static_cast<size_t>(threads()) ? 2 : 1;
+}
+
 Table finished(std::string_view op, std::vector<ColumnReading>& readings, int64_t rows) {
   std::vector<std::string> labels;
   std::vector<Column> values;
@@ -396,6 +422,40 @@ Table finished(std::string_view op, std::vector<ColumnReading>& readings, int64_
 
 }  // namespace
 
+// Of one or two chunks of a flat column, by one worker: all rows, or those that it picks.
+template <class Read>
+void ParquetFile::State::read_chunks(std::span<const Chunk> some, bool picks,
+                                     ScratchPool<PageMemory>& memories, const Read& read) {
+  memories.lend([&](PageMemory& first) {
+    memories.lend([&](PageMemory& second) {
+      const std::array<PageMemory*, 2> memory{&first, &second};
+      std::array<std::shared_ptr<ByteSource>, 2> sources;
+      std::array<std::optional<ChunkReader>, 2> readers;
+      for (size_t k = 0; k < some.size(); ++k) {
+        const Chunk& chunk = some[k];
+        if (chunk.rows() == 0) continue;
+        sources[k] = chunk.of->opened();
+        with_origin(chunk.origin(), [&] {
+          readers[k].emplace(*sources[k], chunk.schema().leaf, chunk.metadata(), chunk.rows(),
+                             picks ? kFewBytes : kManyBytes, ColumnReading::first_text(chunk.place),
+                             std::move(*memory[k]));
+          if (picks)
+            readers[k]->set_places(chunk.of->file.places(*sources[k], chunk.schema(), chunk.group));
+        });
+      }
+      if (readers[0] && readers[1]) ChunkReader::unpack_together(*readers[0], *readers[1]);
+      for (size_t k = 0; k < some.size(); ++k) {
+        if (readers[k])
+          with_origin(some[k].origin(), [&] {
+            read(*readers[k], some[k]);
+            *memory[k] = std::move(*readers[k]).take_memory();
+          });
+        some[k].of->end_task();
+      }
+    });
+  });
+}
+
 // The row groups with true in `wanted`, of those of all files; none of these: all.
 Table ParquetFile::State::read(std::deque<FileColumns>& files, const std::vector<bool>& wanted) {
   struct Group {
@@ -404,7 +464,6 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files, const std::vector
     int64_t first_row;
   };
   const std::vector<ColumnSchema>& first = files[0].columns;
-  const auto columns_count = std::ssize(first);
   std::vector<Group> groups;
   int64_t rows = 0;
   auto is_wanted = wanted.begin();
@@ -414,32 +473,34 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files, const std::vector
       if (!wanted.empty() && !*is_wanted++) continue;
       groups.push_back({&each, g, rows});
       rows += each.file.group(g).num_rows;
-      each.tasks += columns_count;
+      each.tasks += std::ssize(first);
     }
   }
   std::vector<ColumnReading> readings = readings_of(files, rows, groups.size());
-  ScratchPool<PageMemory> memories;
-  parallel_for(std::ssize(groups) * columns_count, [&](int64_t task) {
-    const auto place = static_cast<size_t>(task / columns_count),
-               c = static_cast<size_t>(task % columns_count);
-    const Group& at = groups[place];
-    const State& file = at.of->file;
-    const ColumnSchema& column = at.of->columns[c];
-    const int64_t count = file.group(at.group).num_rows;
-    if (count > 0 || !readings[c].is_flat()) {
-      const std::shared_ptr<ByteSource> source = at.of->opened();
-      with_origin(file.origin(column, at.group), [&] {
-        if (!readings[c].is_flat())
-          return readings[c].put(place, file.read_whole(*source, column, at.group, kManyBytes));
-        memories.lend([&](PageMemory& memory) {
-          ChunkReader reader(*source, column.leaf, file.chunk(column.leaf, at.group), count,
-                             kManyBytes, ColumnReading::first_text(place), std::move(memory));
-          readings[c].read(reader, place, at.first_row, count);
-          memory = std::move(reader).take_memory();
-        });
-      });
+  std::vector<std::vector<Chunk>> work;
+  const size_t together = chunks_together(groups.size() * first.size());
+  for (size_t begin = 0; begin < groups.size(); begin += together)
+    for (size_t c = 0; c < first.size(); ++c) {
+      std::vector<Chunk>& some = work.emplace_back();
+      for (size_t place = begin; place < std::min(begin + together, groups.size()); ++place)
+        some.push_back({groups[place].of, groups[place].group, place, c});
     }
-    at.of->end_task();
+  ScratchPool<PageMemory> memories;
+  parallel_for(std::ssize(work), [&](int64_t task) {
+    const std::vector<Chunk>& some = work[static_cast<size_t>(task)];
+    ColumnReading& reading = readings[some[0].column];
+    if (reading.is_flat())
+      return read_chunks(some, false, memories, [&](ChunkReader& reader, const Chunk& chunk) {
+        reading.read(reader, chunk.place, groups[chunk.place].first_row, chunk.rows());
+      });
+    for (const Chunk& chunk : some) {
+      const std::shared_ptr<ByteSource> source = chunk.of->opened();
+      with_origin(chunk.origin(), [&] {
+        reading.put(chunk.place,
+                    chunk.of->file.read_whole(*source, chunk.schema(), chunk.group, kManyBytes));
+      });
+      chunk.of->end_task();
+    }
   });
   return finished(files[0].file.op, readings, rows);
 }
@@ -514,50 +575,48 @@ Column ParquetFile::State::no_rows(const ByteSource& source, const ColumnSchema&
 // Of flat columns straight to their place, as the number of rows is known.
 Table ParquetFile::State::read_picked(std::deque<FileColumns>& files,
                                       std::span<const Picked> groups) {
-  struct PickedChunk {
-    size_t place;  // among the groups
-    size_t column;
-  };
   const std::vector<ColumnSchema>& first = files[0].columns;
   std::vector<WantedRows> picked;
   std::vector<int64_t> begins{0};  // row of each group, then the end
-  std::vector<PickedChunk> tasks;
-  for (size_t place = 0; place < groups.size(); ++place) {
-    FileColumns& of = *groups[place].of;
-    const auto& [group, test] = groups[place].group;
-    picked.emplace_back(test);
+  for (const Picked& each : groups) {
+    picked.emplace_back(each.group.test);
     begins.push_back(begins.back() + picked.back().count);
-    for (const size_t c : of.file.longest_first(of.columns, group)) {
-      if (picked.back().count == 0 && !first[c].dtype.is_category()) continue;
-      tasks.push_back({place, c});
-      ++of.tasks;
+  }
+  std::vector<std::vector<Chunk>> work;
+  const size_t together = chunks_together(groups.size() * first.size());
+  for (size_t begin = 0; begin < groups.size(); begin += together) {
+    const FileColumns& of = *groups[begin].of;
+    for (const size_t c : of.file.longest_first(of.columns, groups[begin].group.group)) {
+      std::vector<Chunk> some;
+      for (size_t place = begin; place < std::min(begin + together, groups.size()); ++place) {
+        if (picked[place].count == 0 && !first[c].dtype.is_category()) continue;
+        some.push_back({groups[place].of, groups[place].group.group, place, c});
+        ++groups[place].of->tasks;
+      }
+      if (!some.empty()) work.push_back(std::move(some));
     }
   }
   std::vector<ColumnReading> readings = readings_of(files, begins.back(), groups.size());
   ScratchPool<PageMemory> memories;
-  parallel_for(std::ssize(tasks), [&](int64_t task) {
-    const size_t place = tasks[static_cast<size_t>(task)].place;
-    const size_t c = tasks[static_cast<size_t>(task)].column;
-    FileColumns& of = *groups[place].of;
-    const State& file = of.file;
-    const ColumnSchema& column = of.columns[c];
-    const auto& [g, test] = groups[place].group;
-    const std::shared_ptr<ByteSource> source = of.opened();
-    with_origin(file.origin(column, g), [&, g = g, &test = test] {
-      if (picked[place].count == 0) return readings[c].put(place, file.no_rows(*source, column, g));
-      if (!readings[c].is_flat())
-        return readings[c].put(
-            place, filter(file.read_whole(*source, column, g, kFewBytes).slice(0, test.num_rows()),
-                          Mask(test)));
-      memories.lend([&](PageMemory& memory) {
-        ChunkReader reader(*source, column.leaf, file.chunk(column.leaf, g), file.group(g).num_rows,
-                           kFewBytes, ColumnReading::first_text(place), std::move(memory));
-        reader.set_places(file.places(*source, column, g));
-        readings[c].pick(reader, place, begins[place], picked[place]);
-        memory = std::move(reader).take_memory();
+  parallel_for(std::ssize(work), [&](int64_t task) {
+    const std::vector<Chunk>& some = work[static_cast<size_t>(task)];
+    ColumnReading& reading = readings[some[0].column];
+    if (reading.is_flat())
+      return read_chunks(some, true, memories, [&](ChunkReader& reader, const Chunk& chunk) {
+        reading.pick(reader, chunk.place, begins[chunk.place], picked[chunk.place]);
       });
-    });
-    of.end_task();
+    for (const Chunk& chunk : some) {
+      const std::shared_ptr<ByteSource> source = chunk.of->opened();
+      const State& file = chunk.of->file;
+      const Column& test = groups[chunk.place].group.test;
+      with_origin(chunk.origin(), [&] {
+        if (picked[chunk.place].count == 0)
+          return reading.put(chunk.place, file.no_rows(*source, chunk.schema(), chunk.group));
+        const Column all = file.read_whole(*source, chunk.schema(), chunk.group, kFewBytes);
+        reading.put(chunk.place, filter(all.slice(0, test.num_rows()), Mask(test)));
+      });
+      chunk.of->end_task();
+    }
   });
   return finished(files[0].file.op, readings, begins.back());
 }

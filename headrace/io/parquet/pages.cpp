@@ -19,6 +19,7 @@ namespace {
 
 constexpr int64_t kHeaderBytes = 512;                 // most headers are shorter
 constexpr int64_t kLongestHeader = int64_t{1} << 24;  // they may have statistics
+constexpr int64_t kLarge = int64_t{1} << 16;          // a page worth unpacking with another
 constexpr int64_t kForgotten = 100;  // bytes of a header that old writers did not count
 
 void check_sum([[maybe_unused]] uint32_t expected, [[maybe_unused]] std::string_view bytes) {
@@ -81,13 +82,60 @@ PageHeader PageStream::next_header() {
   }
 }
 
-std::string_view PageStream::unpack(std::string_view packed, int64_t size) {
-  if (size > most_unpacked(codec_, static_cast<int64_t>(packed.size())))
+PageStream::Packed PageStream::packed(const PageHeader& header, std::string_view bytes,
+                                      int64_t at) {
+  Packed page{.bytes = bytes, .size = header.uncompressed_bytes, .at = at};
+  if (header.kind == PageKind::kDataV2) {
+    const int64_t levels = header.definition_bytes + header.repetition_bytes;
+    page.levels = bytes.substr(0, static_cast<size_t>(levels));
+    page.bytes.remove_prefix(static_cast<size_t>(levels));
+    page.size -= levels;
+  }
+  return page;
+}
+
+char* PageStream::room(const Packed& page) {
+  if (page.size > most_unpacked(codec_, std::ssize(page.bytes)))
     damaged("a page says that it is larger than its bytes can be");
-  if (!unpacked_ || unpacked_.size_bytes() < size + kUnpackSlack)
-    unpacked_ = Buffer::allocate(size + kUnpackSlack);
-  unpacker_.unpack(packed, unpacked_.mutable_as<char>(), size);
-  return {unpacked_.as<char>(), static_cast<size_t>(size)};
+  if (!unpacked_ || unpacked_.size_bytes() < page.size + kUnpackSlack)
+    unpacked_ = Buffer::allocate(page.size + kUnpackSlack);
+  return unpacked_.mutable_as<char>();
+}
+
+std::string_view PageStream::unpack(const Packed& page) {
+  if (std::exchange(ahead_, -1) != page.at) unpacker_.unpack(page.bytes, room(page), page.size);
+  return {unpacked_.as<char>(), static_cast<size_t>(page.size)};
+}
+
+// The next page if it is large and packed by Snappy. Nothing is passed.
+std::optional<PageStream::Packed> PageStream::next_large() {
+  if (codec_ != Codec::kSnappy || (filled_ == begin_ && at_ == end_)) return {};
+  const int64_t begin = at();
+  const PageHeader header = next_header();
+  const int64_t used = at() - begin;
+  begin_ -= used;
+  const bool is_data = header.kind == PageKind::kData || header.kind == PageKind::kDataV2;
+  // What was hardly packed is quickly copied.
+  if (!is_data || !header.is_compressed || header.uncompressed_bytes < kLarge ||
+      header.compressed_bytes > header.uncompressed_bytes / 8 * 7)
+    return {};
+  const std::string_view bytes = peek(used + header.compressed_bytes);
+  if (std::ssize(bytes) < used + header.compressed_bytes) return {};
+  return packed(header, bytes.substr(static_cast<size_t>(used)), begin + used);
+}
+
+void PageStream::unpack_together(PageStream& a, PageStream& b) {
+  try {
+    const std::optional<Packed> first = a.next_large();
+    const std::optional<Packed> second = first ? b.next_large() : std::nullopt;
+    if (!second) return;
+    if (unpack_snappy({first->bytes, a.room(*first), first->size},
+                      {second->bytes, b.room(*second), second->size})) {
+      a.ahead_ = first->at;
+      b.ahead_ = second->at;
+    }
+  } catch (const Refusal&) {  // met again by who reads the page
+  }
 }
 
 bool PageStream::next(Page& page) {
@@ -118,24 +166,18 @@ void PageStream::seek(int64_t offset) {
 void PageStream::load(Page& page) {
   look_for_interrupt();  // a row group may be all of a large file
   const PageHeader& header = page.header;
-  std::string_view packed = peek(header.compressed_bytes);
-  if (static_cast<int64_t>(packed.size()) < header.compressed_bytes)
-    damaged("a page is longer than its column");
+  const int64_t begin = at();
+  const std::string_view bytes = peek(header.compressed_bytes);
+  if (std::ssize(bytes) < header.compressed_bytes) damaged("a page is longer than its column");
   begin_ += header.compressed_bytes;
-  if (header.checksum) check_sum(*header.checksum, packed);
-  page.levels = {};
-  int64_t size = header.uncompressed_bytes;
-  if (header.kind == PageKind::kDataV2) {
-    const int64_t levels = header.definition_bytes + header.repetition_bytes;
-    page.levels = packed.substr(0, static_cast<size_t>(levels));
-    packed.remove_prefix(static_cast<size_t>(levels));
-    size -= levels;
-  }
+  if (header.checksum) check_sum(*header.checksum, bytes);
+  const Packed stored = packed(header, bytes, begin);
+  page.levels = stored.levels;
   if (codec_ != Codec::kNone && header.is_compressed) {
-    page.bytes = unpack(packed, size);
+    page.bytes = unpack(stored);
   } else {
-    if (static_cast<int64_t>(packed.size()) != size) damaged("a page has two different sizes");
-    page.bytes = packed;
+    if (std::ssize(stored.bytes) != stored.size) damaged("a page has two different sizes");
+    page.bytes = stored.bytes;
   }
   last_ = page.bytes;
 }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -45,6 +46,10 @@ class PageStream {
   /// one. Throws Refusal.
   void load(Page& page);
 
+  /// Unpacks the next page of two streams at once, which is faster, where both are large and
+  /// packed by Snappy; `load` finds them unpacked. Damage is left to it.
+  static void unpack_together(PageStream& a, PageStream& b);
+
   /// Moves past it; bytes that are not there yet are not read.
   void skip(const Page& page);
 
@@ -62,9 +67,20 @@ class PageStream {
   Buffer take();
 
  private:
+  // A page that was read and not unpacked.
+  struct Packed {
+    std::string_view levels{};  // those that are never packed
+    std::string_view bytes{};
+    int64_t size = 0;  // unpacked
+    int64_t at = 0;    // in the file, with its levels
+  };
+
   std::string_view peek(int64_t size);
   PageHeader next_header();
-  std::string_view unpack(std::string_view packed, int64_t size);
+  static Packed packed(const PageHeader& header, std::string_view bytes, int64_t at);
+  std::optional<Packed> next_large();
+  char* room(const Packed& page);
+  std::string_view unpack(const Packed& page);
 
   const ByteSource& source_;
   Codec codec_;
@@ -77,6 +93,7 @@ class PageStream {
   int64_t begin_ = 0;  // what of the window was not yet used
   int64_t filled_ = 0;
   Buffer unpacked_{};
+  int64_t ahead_ = -1;  // where the page is that was unpacked before it was asked for
   std::string_view last_{};
 };
 
