@@ -40,8 +40,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (option & 64) options.blanks = " .";
   const std::string whole =
       outcome(fuzzing::memory_source(data + at, size - at), options, int64_t{1} << 16);
-  expect_same(whole, outcome(fuzzing::stream_source(data + at, size - at, 5), options, 64),
-              "a stream in small steps");
+  const std::string pieces = outcome(fuzzing::stream_source(data + at, size - at, 5), options, 64);
+  // What libzstd finds first in a damaged frame depends on how much of it is there.
+  const auto is_damage = [](const std::string& told) {
+    return told.find(": the zstd data ") != std::string::npos;
+  };
+  if (!is_damage(whole) || !is_damage(pieces))
+    expect_same(whole, pieces, "a stream in small steps");
   fuzzing::expect_memory_kept();
   return 0;
 }

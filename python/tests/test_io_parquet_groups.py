@@ -338,6 +338,7 @@ def test_filtered_rows_take_the_memory_of_the_result(tmp_path: Path) -> None:
         pool = pa.default_memory_pool()
         with hr.memory.stats() as stats:
             assert len(some.x.to_list()) == rows // 1000
-        assert stats.peak_bytes - hr.memory.stats().used_bytes < 8_000_000
+        # A worker holds two pages, packed and unpacked.
+        assert stats.peak_bytes - hr.memory.stats().used_bytes < 12_000_000
         assert pa.total_allocated_bytes() - before < 8_000_000
         assert pool.max_memory() > 0

@@ -111,6 +111,20 @@ TEST_F(Json, LastOfEqualKeysCounts) {
   EXPECT_EQ(dtypes_of(read_rows("{\"a\":\"x\",\"a\":2}")), "int64");
 }
 
+// Also of values of another kind than the column, which a scan knows before it reads the rows.
+TEST_F(Json, AValueOfAKeyThatComesAgainNeedsNotFit) {
+  const std::string text = "{\"a\":false,\"a\":2}\n{\"a\":[{\"a\":1,\"a\":2}],\"a\":-0.5}\n";
+  const JsonOptions given{.form = JsonForm::kLines, .dtypes = {{"a", TypeId::kFloat64}}};
+  const std::string wanted =
+      written(read_json(text_source("{\"a\":2.0}\n{\"a\":-0.5}\n"), given).table);
+  EXPECT_EQ(written(read_json(text_source(text), given).table), wanted);
+  for (const BadRows on_bad : {BadRows::kError, BadRows::kReject}) {
+    const JsonOptions options{.form = JsonForm::kLines, .on_bad = on_bad};
+    EXPECT_EQ(written(read_json(text_source(text), options).table), wanted);
+    EXPECT_EQ(written(JsonScan(text_source(text), options).read().table), wanted);
+  }
+}
+
 TEST_F(Json, ReadsArrays) {
   const JsonOptions array{.form = JsonForm::kArray};
   EXPECT_EQ(round_trip("\xEF\xBB\xBF [ {\"a\" : 1} ,\n {\"a\":\t2 }\n ] \n"),

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <utility>
 
 HWY_BEFORE_NAMESPACE();
 
@@ -69,8 +70,15 @@ struct Number {
 template <bool kStores>
 class RowParser {
  public:
-  RowParser(Piece& piece, bool spans_lines, bool is_utf8, std::vector<const char*>& ignored)
-      : piece_(piece), spans_lines_(spans_lines), is_utf8_(is_utf8), ignored_(ignored) {}
+  // `ignored`: gets the values of repeated keys of a row that is checked; `left_out`: sorted, those
+  // that are passed.
+  RowParser(Piece& piece, bool spans_lines, bool is_utf8, std::vector<const char*>& ignored,
+            const std::vector<const char*>& left_out)
+      : piece_(piece),
+        spans_lines_(spans_lines),
+        is_utf8_(is_utf8),
+        ignored_(ignored),
+        left_out_(left_out) {}
 
   // Behind the row that begins at `p`; null for a bad one, of which `wrong` and `bad` tell, and
   // where a key is repeated.
@@ -228,9 +236,9 @@ class RowParser {
   // Makes a member ready for the value at `p`; false when that is not stored.
   bool expects(Builder& child, const Builder& object, const char* p) {
     if (child.skipped) return false;
+    if (!left_out_.empty() && std::binary_search(left_out_.begin(), left_out_.end(), p))
+      return false;
     if constexpr (kStores) {
-      if (!ignored_.empty() && std::binary_search(ignored_.begin(), ignored_.end(), p))
-        return false;
       child.pad(object.rows);
       if (child.rows > object.rows) is_repeated = true;
     }
@@ -580,6 +588,7 @@ class RowParser {
   const bool spans_lines_;
   const bool is_utf8_;
   std::vector<const char*>& ignored_;
+  const std::vector<const char*>& left_out_;
   Level levels_[json::kMostLevels];
   int depth_ = 0;
   Builder* target_ = nullptr;
@@ -596,8 +605,8 @@ class PieceParser {
         end_(text + size),
         piece_(piece),
         is_utf8_(is_valid_utf8({text, static_cast<size_t>(size)})),
-        checker_(piece, job.is_array, is_utf8_, ignored_),
-        parser_(piece, job.is_array, is_utf8_, repeated_) {}
+        checker_(piece, job.is_array, is_utf8_, ignored_, repeated_),
+        parser_(piece, job.is_array, is_utf8_, ignored_, repeated_) {}
 
   void run() {
     const char* p = text_;
@@ -618,7 +627,8 @@ class PieceParser {
     const char* p = job_.is_careful ? check_and_store(begin) : parser_.parse(begin);
     if (p && !job_.is_careful && !(p = behind_row(p, parser_))) return reject(begin, parser_);
     if (!p) {
-      if (!job_.is_careful && !parser_.wrong) {
+      // A value that does not fit may be one of a key that comes again.
+      if (!job_.is_careful && (!parser_.wrong || !parser_.bad.is_syntax)) {
         piece_.needs_care = true;
         return nullptr;
       }
@@ -629,14 +639,25 @@ class PieceParser {
 
   const char* check_and_store(const char* begin) {
     ignored_.clear();
+    repeated_.clear();
     const char* p = checker_.parse(begin);
+    if (!p && !checker_.bad.is_syntax) {
+      ignored_.clear();
+      if (checker_.skip_value(begin) && !ignored_.empty()) {
+        take_repeated();
+        p = checker_.parse(begin);
+      }
+    }
     if (p) p = behind_row(p, checker_);
     if (!p) return nullptr;
-    repeated_ = ignored_;
-    std::sort(repeated_.begin(), repeated_.end());
+    take_repeated();
     parser_.parse(begin);
-    repeated_.clear();
     return p;
+  }
+
+  void take_repeated() {
+    repeated_ = std::exchange(ignored_, {});
+    std::sort(repeated_.begin(), repeated_.end());
   }
 
   // To the end of a line, or the comma or bracket behind an item.
@@ -703,7 +724,7 @@ class PieceParser {
   const char* const text_;
   const char* const end_;
   Piece& piece_;
-  std::vector<const char*> ignored_{};   // values of repeated keys, of a row that is checked
+  std::vector<const char*> ignored_{};   // values of repeated keys, found in a row that is checked
   std::vector<const char*> repeated_{};  // the same, sorted, of one that is stored
   const bool is_utf8_;
   RowParser<false> checker_;

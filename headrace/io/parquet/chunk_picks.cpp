@@ -45,8 +45,11 @@ void ChunkReader::pick(int64_t count, const uint8_t* mask, int64_t first, const 
     const int64_t some = std::min({count, slots_ - slot_, kPinnedRows});
     const int64_t wanted = count_bits(mask, first, some);
     const Pin pin{{&rows.values, to.row * width, (to.row + wanted) * width, true}};
-    for (int64_t done = 0; done < some; done += kBlock)
-      pick_slots(std::min(some - done, kBlock), mask, first + done, to);
+    if (wanted == some && some > 0)
+      read_slots(some, to);
+    else
+      for (int64_t done = 0; done < some; done += kBlock)
+        pick_slots(std::min(some - done, kBlock), mask, first + done, to);
     count -= some;
     first += some;
   }

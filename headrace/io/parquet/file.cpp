@@ -19,6 +19,7 @@
 #include "headrace/io/parquet/refusal.h"
 #include "headrace/io/parquet_device/device_reader.h"
 #include "headrace/io/row_groups.h"
+#include "headrace/memory/budget/budget.h"
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
@@ -405,8 +406,9 @@ std::vector<ColumnReading> ParquetFile::State::readings_of(const std::deque<File
 namespace {
 
 // How many chunks of a column a worker takes at once: two, whose first pages are unpacked together,
-// where there are enough for all workers.
+// where there are enough for all workers and memory for another page is not limited.
 size_t chunks_together(size_t chunks) {
+  if (memory_limit() != std::numeric_limits<int64_t>::max()) return 1;
   return chunks >= kManyChunks * static_cast<size_t>(threads()) ? 2 : 1;
 }
 
