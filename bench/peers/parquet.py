@@ -24,6 +24,7 @@ from mixed_frame import mixed_frame, same_frame, with_offsets
 import headrace as hr
 
 READ_BAR, PICKED_BAR, WRITE_BAR, LARGEST = 1.3, 1.0, 1.3, 1.05
+TOUCHED_BAR = 0.1  # of the file's bytes, where the layout allows
 PACKAGES = ["polars", "duckdb", "pyarrow"]
 
 
@@ -37,6 +38,19 @@ def file_of(bench: Bench, codec: str, rows: int, ordered: bool = False) -> str:
 
     word = "-ordered" if ordered else ""
     return str(bench.file(f"parquet-{codec}{word}-{rows}.parquet", write))
+
+
+def bytes_touched(bench: Bench, step: str, work: Callable[[], Any], path: str, most: float | None) -> None:
+    """Record the share of a file's bytes that the system gives to this process."""
+
+    def bytes_read() -> int:
+        lines = Path("/proc/self/io").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("rchar")).split()[1])
+
+    before = bytes_read()
+    work()
+    share = (bytes_read() - before) / Path(path).stat().st_size
+    bench.value(f"{step}, share of the bytes", OURS, share, "x", most=most)
 
 
 def in_duckdb(query: str) -> Callable[[], Any]:
@@ -87,12 +101,13 @@ def steps(bench: Bench, rows: int) -> None:
         )
     for word, ordered in (("unsorted", False), ("sorted", True)):
         if bench.wants(f"parquet 1 % {word}"):
-            picked(bench, f"parquet 1 % {word}", file_of(bench, "snappy", rows, ordered), rows)
+            path = file_of(bench, "snappy", rows, ordered)
+            picked(bench, f"parquet 1 % {word}", path, rows, TOUCHED_BAR if ordered else None)
     wide(bench, rows // 5)
     writes(bench, rows)
 
 
-def picked(bench: Bench, step: str, path: str, rows: int) -> None:
+def picked(bench: Bench, step: str, path: str, rows: int, most: float | None) -> None:
     """Read all columns of the rows where id4 is 7."""
 
     def ours() -> Any:
@@ -117,6 +132,7 @@ def picked(bench: Bench, step: str, path: str, rows: int) -> None:
         return "equal in number and sums"
 
     bench.step(step, ours, rivals, same, Path(path).stat().st_size, rows)
+    bytes_touched(bench, step, ours, path, most)
 
 
 def wide(bench: Bench, rows: int) -> None:
@@ -142,6 +158,9 @@ def wide(bench: Bench, rows: int) -> None:
         same_frame(names),
         32 * rows,
         rows,
+    )
+    bytes_touched(
+        bench, step, lambda: hr.eval(hr.read_parquet(path, columns=names)), path, TOUCHED_BAR
     )
 
 

@@ -19,6 +19,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -96,6 +98,42 @@ LOG = b"".join(
 FIXED = b"name   year   size\n" + b"".join(b"row%-4d2024%7d\n" % (k, k * k) for k in range(9))
 
 
+def npy() -> bytes:
+    """Two dimensions, in the order of Fortran."""
+    sink = io.BytesIO()
+    np.save(sink, np.asfortranarray(np.arange(24.0).reshape(4, 6)))
+    return sink.getvalue()
+
+
+def npz() -> bytes:
+    """Compressed, of three dtypes."""
+    sink = io.BytesIO()
+    np.savez_compressed(sink, a=np.arange(50), b=np.array(["2024-02-29"], "M8[s]"), c=np.ones(3, "?"))
+    return sink.getvalue()
+
+
+def excel() -> bytes:
+    """A sheet of each kind of cell."""
+    pytest.importorskip("python_calamine")
+    sink = io.BytesIO()
+    time = TIME.replace(microsecond=0)
+    cells = {"k": ["a", "é", None], "x": [1.5, None, -2], "b": [True, False, True]}
+    pd.DataFrame({**cells, "t": [time, None, time], "n": [1, 2, 3]}).to_excel(sink, index=False)
+    return sink.getvalue()
+
+
+def arrays(read: Callable[..., Any]) -> Callable[[bytes], list[hr.DataFrame]]:
+    """Arrays, which are computed; there is no frame."""
+
+    def outcome(data: bytes) -> list[hr.DataFrame]:
+        found = read(data)
+        for array in found.values() if isinstance(found, dict) else [found]:
+            array.to_numpy().tobytes()
+        return []
+
+    return outcome
+
+
 def frames(read: Callable[..., Any], **options: Any) -> Callable[[bytes], list[hr.DataFrame]]:
     """What a reader gives: the frame, and its rejects."""
 
@@ -133,6 +171,9 @@ FILES: dict[str, tuple[Callable[[], bytes], Callable[[bytes], list[hr.DataFrame]
         ),
         frames(hr.read_parquet),
     ),
+    "npy": (npy, arrays(hr.read_npy)),
+    "npz": (npz, arrays(hr.read_npz)),
+    "excel": (excel, frames(lambda data: hr.read_excel(io.BytesIO(data)))),
     "ipc file": (lambda: ipc(), frames(hr.read_ipc)),
     "ipc stream zstd": (lambda: ipc(format="stream", compression="zstd"), frames(hr.read_ipc)),
 }

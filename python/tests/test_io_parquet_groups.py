@@ -342,3 +342,34 @@ def test_filtered_rows_take_the_memory_of_the_result(tmp_path: Path) -> None:
         assert stats.peak_bytes - hr.memory.stats().used_bytes < 12_000_000
         assert pa.total_allocated_bytes() - before < 8_000_000
         assert pool.max_memory() > 0
+
+
+def bytes_given(work: Callable[[], Any]) -> int:
+    """Bytes that the system gives to this process."""
+
+    def given() -> int:
+        lines = Path("/proc/self/io").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("rchar")).split()[1])
+
+    before = given()
+    work()
+    return given() - before
+
+
+def test_what_is_not_wanted_is_not_read(tmp_path: Path) -> None:
+    """One percent of sorted rows and 2 of 50 columns take less than a tenth of the bytes."""
+    rows = 2_000_000
+    random = np.random.default_rng(50)
+    wide = pa.table({f"c{i}": random.random(rows // 40) for i in range(50)})
+    pq.write_table(wide, tmp_path / "wide.parquet")
+    table = pa.table({"k": np.arange(rows) * 100 // rows, "x": random.random(rows)})
+    hr.from_arrow(table).to_parquet(tmp_path / "ours.parquet")
+    pq.write_table(table, tmp_path / "theirs.parquet", row_group_size=rows // 100)
+    two = bytes_given(lambda: hr.read_parquet(tmp_path / "wide.parquet", columns=["c7", "c31"]))
+    assert two < (tmp_path / "wide.parquet").stat().st_size / 10
+    for name in ("ours.parquet", "theirs.parquet"):
+        scan = hr.scan_parquet(tmp_path / name)
+        some = scan[scan.k == 7]
+        given = bytes_given(lambda some=some: hr.eval(some))
+        assert some.x.to_list() == table["x"].to_pylist()[rows // 100 * 7 : rows // 100 * 8]
+        assert given < (tmp_path / name).stat().st_size / 10, name

@@ -8,7 +8,7 @@ import io
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from headrace.dtypes import dtype_word
 from headrace.errors import (
@@ -154,6 +154,20 @@ def _values(name: str, cells: list[Any], word: str | None) -> list[Any]:
     return found if kinds else [None if cell is None else float(cell) for cell in found]
 
 
+def _cells(book: Any, sheet: int | str) -> list[list[Any]]:
+    """The rows of a sheet that the file has."""
+    from python_calamine import CalamineError
+
+    by = book.get_sheet_by_name if isinstance(sheet, str) else book.get_sheet_by_index
+    try:
+        return cast("list[list[Any]]", by(sheet).to_python(skip_empty_area=False))
+    except (CalamineError, OSError) as error:
+        raise InputError(
+            f"read_excel: the sheet is damaged: sheet_name={sheet!r}, reason={str(error)!r}; "
+            "write or fetch the file again"
+        ) from error
+
+
 def _sheet(
     book: Any,
     sheet: int | str,
@@ -168,18 +182,15 @@ def _sheet(
     from headrace.frame.dataframe import DataFrame
 
     known = book.sheet_names
+    if not known:
+        raise InputError("read_excel: the file has no sheets; write or fetch it again")
     if (isinstance(sheet, str) and sheet not in known) or (
         not isinstance(sheet, str) and not 0 <= sheet < len(known)
     ):
         raise InvalidArgumentError(
             f"read_excel: no such sheet: sheet_name={sheet!r}; the file has {known}"
         )
-    opened = (
-        book.get_sheet_by_name(sheet)
-        if isinstance(sheet, str)
-        else (book.get_sheet_by_index(sheet))
-    )
-    rows = opened.to_python(skip_empty_area=False)[skiprows:]
+    rows = _cells(book, sheet)[skiprows:]
     if header is not None:
         titles, rows = rows[header : header + 1], rows[header + 1 :]
         labels = _names(titles[0] if titles else [])
