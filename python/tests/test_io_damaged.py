@@ -108,7 +108,9 @@ def npy() -> bytes:
 def npz() -> bytes:
     """Compressed, of three dtypes."""
     sink = io.BytesIO()
-    np.savez_compressed(sink, a=np.arange(50), b=np.array(["2024-02-29"], "M8[s]"), c=np.ones(3, "?"))
+    np.savez_compressed(
+        sink, a=np.arange(50), b=np.array(["2024-02-29"], "M8[s]"), c=np.ones(3, "?")
+    )
     return sink.getvalue()
 
 

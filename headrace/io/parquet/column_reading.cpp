@@ -4,11 +4,52 @@
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/filter.h"
 #include "headrace/base/bits.h"
+#include "headrace/base/error.h"
 
+#include <cstring>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace hr::parquet {
+
+namespace {
+
+constexpr int64_t kTailBytes = 8;  // the footer's size and the magic
+
+}  // namespace
+
+void raise(const Origin& origin, const Refusal& refusal) {
+  std::string what = refusal.is_damage() ? "the file is damaged: " : "";
+  what += refusal.what();
+  const Detail path("path", origin.file), column("column", origin.column),
+      group("row_group", origin.group);
+  const std::string_view fix =
+      refusal.is_damage() ? "fetch or write the file again"
+                          : "read the other columns: columns=[...], or write the file otherwise";
+  std::string message = origin.column.empty() ? error_message(origin.op, what, {path}, fix)
+                        : origin.group < 0
+                            ? error_message(origin.op, what, {column, path}, fix)
+                            : error_message(origin.op, what, {column, group, path}, fix);
+  if (!refusal.is_damage()) throw UnsupportedError(std::move(message));
+  throw InputError(std::move(message), std::string(origin.file));
+}
+
+Buffer read_footer(const ByteSource& source) {
+  const int64_t size = source.known_size();
+  char tail[kTailBytes];
+  if (size < kTailBytes + 4) damaged("it is too short for a Parquet file");
+  source.read(size - kTailBytes, tail, kTailBytes);
+  const std::string_view magic(tail + 4, 4);
+  if (magic == "PARE") unsupported("the file is encrypted");
+  if (magic != "PAR1") damaged("it does not end as a Parquet file does");
+  uint32_t footer;
+  std::memcpy(&footer, tail, sizeof footer);
+  if (footer > size - kTailBytes - 4) damaged("its footer is longer than the file");
+  Buffer bytes = Buffer::allocate(footer);
+  if (footer > 0) source.read(size - kTailBytes - footer, bytes.mutable_as<char>(), footer);
+  return bytes;
+}
 
 WantedRows::WantedRows(const Column& test)
     : bits(bitmap_from_mask(Mask(test))),
@@ -53,6 +94,16 @@ Column ColumnReading::finish(std::string_view op, int64_t num_rows) {
   }
   return rows_->finish(column_.leaf, num_rows,
                        std::accumulate(nulls_.begin(), nulls_.end(), int64_t{0}), std::move(text_));
+}
+
+Table finished(std::string_view op, std::vector<ColumnReading>& readings, int64_t rows) {
+  std::vector<std::string> labels;
+  std::vector<Column> values;
+  for (ColumnReading& reading : readings) {
+    labels.push_back(reading.column().name);
+    values.push_back(reading.finish(op, rows));
+  }
+  return Table(std::move(labels), std::move(values));
 }
 
 }  // namespace hr::parquet

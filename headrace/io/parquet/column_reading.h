@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// One column of several row groups, read to one place: for file.cpp.
+// For file.cpp: one column of several row groups, read to one place; a footer; errors that name the
+// file, the column and the row group.
 #pragma once
 #include "headrace/data/column.h"
+#include "headrace/data/table.h"
 #include "headrace/io/parquet/chunk_reader.h"
+#include "headrace/io/parquet/refusal.h"
 #include "headrace/io/parquet/schema.h"
+#include "headrace/io/source.h"
+#include "headrace/memory/buffer/buffer.h"
 
 #include <cstdint>
 #include <memory>
@@ -13,6 +18,30 @@
 #include <vector>
 
 namespace hr::parquet {
+
+/// Where something was refused, for the message.
+struct Origin {
+  std::string_view op;
+  std::string_view file;
+  std::string_view column{};
+  int64_t group = -1;
+};
+
+/// Throws InputError or UnsupportedError.
+[[noreturn]] void raise(const Origin& origin, const Refusal& refusal);
+
+/// Calls f(), whose refusals are raised as errors.
+template <class F>
+auto with_origin(const Origin& origin, const F& f) {
+  try {
+    return f();
+  } catch (const Refusal& refusal) {
+    raise(origin, refusal);
+  }
+}
+
+/// The bytes of the footer, which the metadata refers to. Throws Refusal.
+Buffer read_footer(const ByteSource& source);
 
 /// Whether all row groups of a column can be read to the same rows.
 inline bool is_flat(const ColumnSchema& column) {
@@ -67,6 +96,9 @@ class ColumnReading {
   std::vector<Buffer> text_{};
   std::vector<std::optional<Column>> parts_;
 };
+
+/// The table of columns that were read.
+Table finished(std::string_view op, std::vector<ColumnReading>& readings, int64_t rows);
 
 /// The next rows of one column of a row group: read as they come, or of one that is not flat cut
 /// from the whole.

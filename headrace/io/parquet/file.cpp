@@ -38,61 +38,10 @@ namespace {
 
 using namespace parquet;
 
-constexpr int64_t kTailBytes = 8;                // the footer's size and the magic
 constexpr int64_t kFewBytes = int64_t{1} << 17;  // read at once where few rows may be wanted
 constexpr int64_t kManyBytes = int64_t{1} << 20;
 constexpr size_t kManyChunks = 8;  // for each worker
 constexpr int64_t kSmallDictionary = int64_t{1} << 16;
-
-// Where something was refused, for the message.
-struct Origin {
-  std::string_view op;
-  std::string_view file;
-  std::string_view column{};
-  int64_t group = -1;
-};
-
-[[noreturn]] void raise(const Origin& origin, const Refusal& refusal) {
-  std::string what = refusal.is_damage() ? "the file is damaged: " : "";
-  what += refusal.what();
-  const Detail path("path", origin.file), column("column", origin.column),
-      group("row_group", origin.group);
-  const std::string_view fix =
-      refusal.is_damage() ? "fetch or write the file again"
-                          : "read the other columns: columns=[...], or write the file otherwise";
-  std::string message = origin.column.empty() ? error_message(origin.op, what, {path}, fix)
-                        : origin.group < 0
-                            ? error_message(origin.op, what, {column, path}, fix)
-                            : error_message(origin.op, what, {column, group, path}, fix);
-  if (!refusal.is_damage()) throw UnsupportedError(std::move(message));
-  throw InputError(std::move(message), std::string(origin.file));
-}
-
-template <class F>
-auto with_origin(const Origin& origin, const F& f) {
-  try {
-    return f();
-  } catch (const Refusal& refusal) {
-    raise(origin, refusal);
-  }
-}
-
-// The bytes of the footer, which the metadata refers to.
-Buffer read_footer(const ByteSource& source) {
-  const int64_t size = source.known_size();
-  char tail[kTailBytes];
-  if (size < kTailBytes + 4) damaged("it is too short for a Parquet file");
-  source.read(size - kTailBytes, tail, kTailBytes);
-  const std::string_view magic(tail + 4, 4);
-  if (magic == "PARE") unsupported("the file is encrypted");
-  if (magic != "PAR1") damaged("it does not end as a Parquet file does");
-  uint32_t footer;
-  std::memcpy(&footer, tail, sizeof footer);
-  if (footer > size - kTailBytes - 4) damaged("its footer is longer than the file");
-  Buffer bytes = Buffer::allocate(footer);
-  if (footer > 0) source.read(size - kTailBytes - footer, bytes.mutable_as<char>(), footer);
-  return bytes;
-}
 
 std::vector<Leaf> leaves_of(const ColumnSchema& column) {
   return column.is_tree() ? column.leaves : std::vector{column.leaf};
@@ -410,16 +359,6 @@ namespace {
 size_t chunks_together(size_t chunks) {
   if (memory_limit() != std::numeric_limits<int64_t>::max()) return 1;
   return chunks >= kManyChunks * static_cast<size_t>(threads()) ? 2 : 1;
-}
-
-Table finished(std::string_view op, std::vector<ColumnReading>& readings, int64_t rows) {
-  std::vector<std::string> labels;
-  std::vector<Column> values;
-  for (ColumnReading& reading : readings) {
-    labels.push_back(reading.column().name);
-    values.push_back(reading.finish(op, rows));
-  }
-  return Table(std::move(labels), std::move(values));
 }
 
 }  // namespace
