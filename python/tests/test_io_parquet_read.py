@@ -339,3 +339,19 @@ def test_two_columns_of_one_name(tmp_path):
         "b": [3],
         "a": [1],
     }
+
+
+def test_damage_of_pages_that_are_unpacked_together_names_its_row_group(tmp_path: Path) -> None:
+    """Pages of two row groups are unpacked at once; the damaged one is named, the others read."""
+    groups, each = 40, 10_000
+    table = pa.table({"x": np.random.default_rng(1).integers(0, 1 << 20, groups * each)})
+    sink = io.BytesIO()
+    pq.write_table(table, sink, row_group_size=each, use_dictionary=False)
+    assert hr.read_parquet(sink.getvalue()).x.to_list() == table["x"].to_pylist()
+    for group in (6, 7):
+        column = pq.ParquetFile(sink).metadata.row_group(group).column(0)
+        begin, size = column.data_page_offset, column.total_compressed_size
+        damaged = bytearray(sink.getvalue())
+        damaged[begin + size // 2 : begin + size // 2 + 64] = b"\xff" * 64
+        with pytest.raises(hr.InputError, match=rf"the file is damaged.*row_group={group}"):
+            hr.read_parquet(bytes(damaged))
