@@ -99,6 +99,24 @@ def same_on_host(ours: Any, theirs: Any) -> str:
     return f"apart by {worst:.0e} of the greatest"
 
 
+def same_series(ours: Any, theirs: Any) -> str:
+    """Compare a series with that of the CPU."""
+    np.testing.assert_array_equal(ours.to_numpy(), theirs.to_numpy())
+    return "equal"
+
+
+def grid_graph(side: int) -> hr.graph.Graph:
+    """A grid of weighted edges, as long and flat as a road network."""
+    numbers = np.arange(side * side, dtype=np.int32).reshape(side, side)
+    ends = [
+        np.concatenate([numbers[:, :-1].ravel(), numbers[:-1].ravel()]),
+        np.concatenate([numbers[:, 1:].ravel(), numbers[1:].ravel()]),
+    ]
+    weights = np.random.default_rng(1).integers(1, 256, len(ends[0])).astype(np.float64)
+    table = hr.DataFrame({"source": ends[0], "target": ends[1], "weight": weights})
+    return hr.graph.Graph(table.to("cuda"), weight="weight")
+
+
 class Modularity:
     """Of partitions of the vertices of a symmetric list of edges, apart from either engine."""
 
@@ -157,7 +175,7 @@ def steps(bench: measure.Bench, scale: int) -> None:
         return build
 
     def step(
-        name: str, ours: Any, theirs: Any, same: Any, bar: float, rival: str = "cugraph"
+        name: str, ours: Any, theirs: Any, same: Any, bar: float | None, rival: str = "cugraph"
     ) -> None:
         def mine() -> Any:
             made = ours()
@@ -346,6 +364,33 @@ def steps(bench: measure.Bench, scale: int) -> None:
         other_draws,
         1.2,
     )
+    lengths = np.random.default_rng(5).integers(1, 256, count).astype(np.float64)
+    roads = hr.DataFrame({"source": ends[0], "target": ends[1], "weight": lengths}).to("cuda")
+    far = hr.graph.Graph(roads, weight="weight", directed=True, multigraph=True)
+    near_by = far.to("cpu")
+    step(
+        "shortest paths, weights 1 to 255",
+        lambda: far.shortest_path_length(start, weight="weight").distance,
+        lambda: near_by.shortest_path_length(start, weight="weight").distance,
+        same_series,
+        1,
+        "headrace on the CPU",
+    )
+    del roads, far, near_by
+    grid = grid_graph(2000)
+    plain_grid = grid.to("cpu")
+    for name, searched in (
+        ("bfs", lambda graph: graph.bfs(0).distance),
+        ("shortest paths", lambda graph: graph.shortest_path_length(0, weight="weight").distance),
+    ):
+        step(
+            f"{name} of a grid of 2000 x 2000",
+            lambda searched=searched: searched(grid),
+            lambda searched=searched: searched(plain_grid),
+            same_series,
+            None,
+            "headrace on the CPU",
+        )
     here = directed.to("cpu")
     options = {"max_iter": rounds, "tol": 0.0, "strict": False}
     for name, more in (

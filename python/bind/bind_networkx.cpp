@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -42,6 +43,18 @@ PyObject* dict_of(PyObject* value, const char* what) {
   if (!PyDict_CheckExact(value))
     refuse(std::string(what) + " is not a dict: type=" + type_name(value));
   return value;
+}
+
+/// Asks for the entries of a dict of data that is about to be read. They are behind the fifth word
+/// of CPython's dicts; of another layout the word is a useless hint, but not an error.
+void prefetch_entries(PyObject* value) {
+  static const bool has_word =
+      nb::cast<size_t>(nb::handle(reinterpret_cast<PyObject*>(&PyDict_Type)).attr(
+          "__basicsize__")) >= 5 * sizeof(void*);
+  if (!has_word || !PyDict_CheckExact(value)) return;
+  const void* entries = nullptr;
+  std::memcpy(&entries, reinterpret_cast<const char*>(value) + 4 * sizeof(void*), sizeof(void*));
+  __builtin_prefetch(entries);
 }
 
 /// Whether comparing it with another plain one runs no code of Python's.
@@ -125,10 +138,11 @@ struct Attribute {
   bool is_whole = true;
   double total = 0;  // of whole numbers, so that lengths of paths are exact
 
-  nb::object find(PyObject* data) const {
+  /// Held by nobody but the data.
+  PyObject* find(PyObject* data) const {
     PyObject* const value = PyDict_GetItemWithError(data, name.ptr());
     if (!value && PyErr_Occurred()) nb::raise_python_error();
-    return value ? nb::borrow(value) : missing;
+    return value ? value : missing.ptr();
   }
 
   void read(PyObject* value, double& out) {
@@ -227,8 +241,10 @@ class Walk {
     if (multigraph_ && !directed_) most_edges_ *= 2;  // all of them may be loops
   }
 
+  bool needs_data() const { return multigraph_ || !attributes_.empty(); }
+
   void read_row(uint32_t row, PyObject* neighbours) {
-    const bool needs_data = multigraph_ || !attributes_.empty();
+    const bool needs_data = this->needs_data();
     Item item{nullptr, nullptr, row};
     Py_ssize_t at = 0;
     while (PyDict_Next(neighbours, &at, &item.key, &item.data)) {
@@ -243,6 +259,8 @@ class Walk {
   void read_items() {
     std::vector<nb::object> held;  // comparing other keys may run anything
     const size_t count = std::exchange(item_count_, 0);
+    if (needs_data())
+      for (size_t i = 0; i < count; ++i) prefetch_entries(items_[i].data);
     for (size_t i = 0; i < count; ++i) {
       const Item item = items_[i];
       if (held.empty() && !(numbers_.are_plain() && is_plain(item.key)))
@@ -274,16 +292,15 @@ class Walk {
     if (pending_ == kAhead) read_pending();
   }
 
-  // The attributes of the last edges: where values are first, then what they are.
+  // The attributes of the last edges: where values are first, then what they are. A search may run
+  // code of Python's that lets others go, so each is found again before it is read.
   void read_pending() {
-    std::array<nb::object, kAhead> values;
     for (Attribute& each : attributes_) {
-      for (size_t i = 0; i < pending_; ++i) {
-        values[i] = each.find(dict_of(data_[i].ptr(), "data of an edge"));
-        __builtin_prefetch(values[i].ptr());
-      }
+      for (size_t i = 0; i < pending_; ++i)
+        __builtin_prefetch(each.find(dict_of(data_[i].ptr(), "data of an edge")));
       double* const out = each.values.mutable_as<double>() + edge_ - pending_;
-      for (size_t i = 0; i < pending_; ++i) each.read(values[i].ptr(), out[i]);
+      for (size_t i = 0; i < pending_; ++i)
+        each.read(nb::borrow(each.find(data_[i].ptr())).ptr(), out[i]);
     }
     pending_ = 0;
   }

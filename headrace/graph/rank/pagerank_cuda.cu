@@ -8,6 +8,7 @@
 #include "headrace/graph/structure/entry_weights.h"
 #include "headrace/graph/structure/entry_weights_kernels.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hr::cuda {
@@ -52,70 +53,90 @@ __global__ void inverse_weight_kernel(Rows out, const double* weights, const uin
   if (team.lane == 0) inverse[rank] = sum > 0 ? 1 / sum : 0;
 }
 
-struct Vectors {
-  double* ranks;
-  const double* inverse;
-  double* next;            // of the next step
-  const uint32_t* places;  // of rows among what is given; null: alike
-  const double* anew;      // null: even
-  const double* dangling;
-  double even;
+/// What vertices give on, in the order of those who take it.
+struct Give {
   double alpha;
-};
+  const double* ranks;
+  const double* inverse;
+  const uint32_t* places;  // null: alike
+  double* given;
 
-/// What vertices without entries keep, and changes; of each block.
-struct Sums {
-  double* lost;
-  double* change;
-};
-
-__device__ double give(const Vectors& x, int64_t v, double rank, double* to) {
-  to[x.places ? x.places[v] : v] = x.alpha * rank * x.inverse[v];
-  return x.inverse[v] == 0 ? rank : 0;
-}
-
-__global__ void start_kernel(Vectors x, int64_t vertices, double* given, Sums sums) {
-  const int64_t v = own_item();
-  double lost = v < vertices ? give(x, v, x.ranks[v], given) : 0;
-  lost = sum_of_block(lost);
-  if (threadIdx.x == 0) sums.lost[blockIdx.x] = lost;
-}
-
-__global__ void step_kernel(const double* pulled, int64_t vertices, Vectors x, const double* lost,
-                            Sums sums) {
-  const int64_t v = own_item();
-  double own_lost = 0;
-  double change = 0;
-  if (v < vertices) {
-    const double rank = pulled[v] + x.alpha * *lost * (x.dangling ? x.dangling[v] : x.even) +
-                        (1 - x.alpha) * (x.anew ? x.anew[v] : x.even);
-    change = fabs(rank - x.ranks[v]);
-    x.ranks[v] = rank;
-    own_lost = give(x, v, rank, x.next);
+  __device__ void operator()(int64_t v) const {
+    given[places ? places[v] : v] = alpha * ranks[v] * inverse[v];
   }
-  own_lost = sum_of_block(own_lost);
-  if (threadIdx.x == 0) sums.lost[blockIdx.x] = own_lost;
+};
+
+/// Ranks of the next step.
+struct Step {
+  double alpha;
+  double even;
+  const double* anew;  // null: even
+  const double* dangling;
+  const double* lost;
+  double* next;
+
+  __device__ void operator()(int64_t v, double pulled) const {
+    next[v] = pulled + alpha * *lost * (dangling ? dangling[v] : even) +
+              (1 - alpha) * (anew ? anew[v] : even);
+  }
+};
+
+/// Of each block: what vertices without entries keep of `after`, and changes.
+__global__ void sums_kernel(const double* before, const double* after, const double* inverse,
+                            int64_t vertices, double* parts) {
+  double lost = 0;
+  double change = 0;
+  for (int64_t v = own_item(); v < vertices; v += int64_t{gridDim.x} * kRowThreads) {
+    const double rank = after[v];
+    if (inverse[v] == 0) lost += rank;
+    change += fabs(rank - before[v]);
+  }
+  lost = sum_of_block(lost);
+  if (threadIdx.x == 0) parts[blockIdx.x] = lost;
   change = sum_of_block(change);
-  if (threadIdx.x == 0) sums.change[blockIdx.x] = change;
+  if (threadIdx.x == 0) parts[gridDim.x + blockIdx.x] = change;
 }
 
-/// Sums of blocks, in parts, then of these.
-__global__ void parts_kernel(Sums sums, int64_t count, double* parts) {
-  const double* const from = blockIdx.y == 0 ? sums.lost : sums.change;
-  const int64_t each = (count + gridDim.x - 1) / gridDim.x;
-  const int64_t begin = each * blockIdx.x;
-  const int64_t end = min(count, begin + each);
+/// A block for each of the sums.
+__global__ void totals_kernel(const double* parts, unsigned count, double* totals) {
   double own = 0;
-  for (int64_t i = begin + threadIdx.x; i < end; i += kRowThreads) own += from[i];
+  for (unsigned i = threadIdx.x; i < count; i += kRowThreads) own += parts[blockIdx.x * count + i];
   own = sum_of_block(own);
-  if (threadIdx.x == 0) parts[blockIdx.y * gridDim.x + blockIdx.x] = own;
-}
-
-__global__ void totals_kernel(const double* parts, int count, double* totals) {
-  const double own = sum_of_block(
-      static_cast<int>(threadIdx.x) < count ? parts[blockIdx.x * count + threadIdx.x] : 0);
   if (threadIdx.x == 0) totals[blockIdx.x] = own;
 }
+
+/// Reads what a step has made while the next one runs.
+class Reader {
+ public:
+  Reader() {
+    check_cuda("pagerank", cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    check_cuda("pagerank", cudaEventCreateWithFlags(&made_, cudaEventDisableTiming));
+  }
+  ~Reader() {
+    cudaEventDestroy(made_);
+    cudaStreamDestroy(stream_);
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  /// What is queued so far is what `fetch` waits for.
+  void mark(cudaStream_t stream) const {
+    check_cuda("pagerank", cudaEventRecord(made_, stream));
+    check_cuda("pagerank", cudaStreamWaitEvent(stream_, made_, 0));
+  }
+
+  double fetch(const double* from) const {
+    double made = 0;
+    check_cuda("pagerank",
+               cudaMemcpyAsync(&made, from, sizeof made, cudaMemcpyDeviceToHost, stream_));
+    check_cuda("pagerank", cudaStreamSynchronize(stream_));
+    return made;
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t made_ = nullptr;
+};
 
 class Pulling {
  public:
@@ -126,14 +147,11 @@ class Pulling {
         ranks_of_(read_as<uint32_t>(call, ordered.ranks)),
         order_(read_as<uint32_t>(call, ordered.order)),
         places_(read_as<uint32_t>(call, ordered.places)),
-        lost_(call, grid(rows_.vertices)),
-        change_(call, grid(rows_.vertices)),
-        parts_(call, 2 * kRowThreads),
-        totals_(call, 2),
-        ranks_(call, rows_.vertices),
-        pulled_(call, rows_.vertices),
+        parts_(call, 2 * kSumBlocks),
+        totals_(call, 4),
+        ranks_{{call, rows_.vertices}, {call, rows_.vertices}},
         inverse_(call, rows_.vertices),
-        given_{{call, rows_.vertices}, {call, rows_.vertices}} {}
+        given_(call, rows_.vertices) {}
 
   void take_degrees(const Rows& out) {
     inverse_degree_kernel<<<grid(out.vertices), kRowThreads, 0, stream_of(call_)>>>(out, order_,
@@ -169,43 +187,52 @@ class Pulling {
     anew_ = shares("personalization", vectors.personalization);
     if (vectors.dangling) dangling_ = shares("dangling", vectors.dangling);
     if (vectors.start)
-      ranks_ = shares("nstart", vectors.start);
+      ranks_[0] = shares("nstart", vectors.start);
     else
-      each_item(call_, rows_.vertices, Fill{even, ranks_.data});
-    x_ = {ranks_.data, inverse_.data, nullptr,
-          places_,     anew_.data,    vectors.dangling ? dangling_.data : anew_.data,
-          even,        alpha};
-    const unsigned blocks = grid(rows_.vertices);
-    change_.fill(call_, 0);
-    start_kernel<<<blocks, kRowThreads, 0, stream_of(call_)>>>(x_, rows_.vertices, given_[0].data,
-                                                               Sums{lost_.data, change_.data});
-    add_up(blocks);
+      each_item(call_, rows_.vertices, Fill{even, ranks_[0].data});
+    step_ = {alpha,   even,    anew_.data, vectors.dangling ? dangling_.data : anew_.data,
+             nullptr, nullptr};
+    add_up(ranks_[0].data, ranks_[0].data, totals_.data);
   }
 
-  /// One step; the sum of changes.
-  double step() {
-    multiply_kernel<<<bins_.blocks(), kRowThreads, 0, stream_of(call_)>>>(
-        rows_, bins_, weights_, given_[0].data, Plain{pulled_.data});
-    x_.next = given_[1].data;
-    const unsigned blocks = grid(rows_.vertices);
-    step_kernel<<<blocks, kRowThreads, 0, stream_of(call_)>>>(
-        pulled_.data, rows_.vertices, x_, totals_.data, Sums{lost_.data, change_.data});
-    std::swap(given_[0], given_[1]);
-    add_up(blocks);
-    return fetched(call_, totals_.data + 1);
+  /// One step of at most `most`; the sum of changes. The next one is queued before they are read,
+  /// and its ranks are in a place of their own.
+  double step(int64_t most) {
+    if (queued_ == steps_) queue();
+    ++steps_;
+    reader_.mark(stream_of(call_));
+    if (queued_ < most) queue();
+    return reader_.fetch(totals_of(steps_) + 1);
   }
 
   Buffer by_vertex() {
     const Buffer made = call_.scratch(8 * rows_.vertices);
-    each_item(call_, rows_.vertices, Take{ranks_.data, ranks_of_, call_.writes_as<double>(made)});
+    each_item(call_, rows_.vertices,
+              Take{ranks_[steps_ % 2].data, ranks_of_, call_.writes_as<double>(made)});
     return made;
   }
 
  private:
-  void add_up(unsigned blocks) {
-    parts_kernel<<<dim3(kRowThreads, 2), kRowThreads, 0, stream_of(call_)>>>(
-        Sums{lost_.data, change_.data}, blocks, parts_.data);
-    totals_kernel<<<2, kRowThreads, 0, stream_of(call_)>>>(parts_.data, kRowThreads, totals_.data);
+  double* totals_of(int64_t step) const { return totals_.data + 2 * (step % 2); }
+
+  /// What is given is written right before it is read at random, so that it is still in the cache
+  /// that all share.
+  void queue() {
+    const double* const before = ranks_[queued_ % 2].data;
+    step_.lost = totals_of(queued_);
+    step_.next = ranks_[++queued_ % 2].data;
+    each_item(call_, rows_.vertices,
+              Give{step_.alpha, before, inverse_.data, places_, given_.data});
+    multiply_kernel<<<bins_.blocks(), kRowThreads, 0, stream_of(call_)>>>(rows_, bins_, weights_,
+                                                                          given_.data, step_);
+    add_up(before, step_.next, totals_of(queued_));
+  }
+
+  void add_up(const double* before, const double* after, double* totals) {
+    const unsigned blocks = std::min(grid(rows_.vertices), kSumBlocks);
+    sums_kernel<<<blocks, kRowThreads, 0, stream_of(call_)>>>(before, after, inverse_.data,
+                                                              rows_.vertices, parts_.data);
+    totals_kernel<<<2, kRowThreads, 0, stream_of(call_)>>>(parts_.data, blocks, totals);
   }
 
   DeviceCall& call_;
@@ -215,17 +242,17 @@ class Pulling {
   const uint32_t* order_;
   const uint32_t* places_;
   const double* weights_ = nullptr;
-  Room<double> lost_;
-  Room<double> change_;
   Room<double> parts_;
-  Room<double> totals_;  // lost, change
-  Room<double> ranks_;
-  Room<double> pulled_;
+  Room<double> totals_;  // lost, change; of two steps in turn
+  Room<double> ranks_[2];
   Room<double> inverse_;
-  Room<double> given_[2];
+  Room<double> given_;
   Room<double> anew_;
   Room<double> dangling_;
-  Vectors x_{};
+  Step step_{};
+  Reader reader_{};
+  int64_t queued_ = 0;  // steps
+  int64_t steps_ = 0;   // that were read
 };
 
 }  // namespace
@@ -249,7 +276,7 @@ Column pagerank(const Graph& graph, const PageRankOptions& options, const PageRa
   else
     pulling.take_degrees(out);
   pulling.start(vectors, options.alpha);
-  step_until_still("pagerank", options, vertices, [&] { return pulling.step(); });
+  step_until_still("pagerank", options, vertices, [&] { return pulling.step(options.max_iter); });
   const Buffer made = pulling.by_vertex();
   call.finish(cudaGetLastError());
   return Column(TypeId::kFloat64, vertices, made);

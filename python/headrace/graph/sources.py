@@ -61,6 +61,12 @@ def _of_matrix(matrix: Any) -> Edges:
             f"Graph: expected a square matrix: shape={matrix.shape}; name the sides of a table of "
             "two kinds of vertices apart"
         )
+    if hasattr(matrix.data, "__cuda_array_interface__"):  # CuPy's, which stays on its device
+        from headrace.tensor.sparse import coo_matrix
+
+        places = coo_matrix(matrix.tocoo())
+        frame = new_frame({"source": places.row, "target": places.col, "weight": places.data})
+        return Edges(frame, ["source"], ["target"], "weight", nodes=rows)
     matrix = matrix.tocsr()
     indptr, indices = np.asarray(matrix.indptr), np.asarray(matrix.indices)
     source = np.repeat(np.arange(rows, dtype=indices.dtype), np.diff(indptr))

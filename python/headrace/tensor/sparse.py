@@ -11,7 +11,7 @@ import numpy as np
 
 from headrace import _core
 from headrace.array.construct import asarray
-from headrace.errors import InvalidArgumentError, TypeMismatchError
+from headrace.errors import InvalidArgumentError, TypeMismatchError, UnsupportedError
 from headrace.facade import facade
 from headrace.lazy.handle import array_of, mark
 from headrace.tensor.matrix import SparseMatrix, values_of
@@ -25,6 +25,63 @@ if TYPE_CHECKING:
 def _indices(values: Any) -> Array:
     made = asarray(values, "int64" if isinstance(values, list | tuple) else None)
     return made if str(made.dtype) in ("int32", "int64") else made.astype("int64")
+
+
+def _is_there(part: Array) -> bool:
+    """Whether an array is, or will be, on a device."""
+    return _core.place_ahead(part._node) != "host"
+
+
+def _together(parts: tuple[Array, ...]) -> tuple[Array, ...]:
+    """The parts on the device of those that are on one."""
+    place = next((_core.place_ahead(part._node) for part in parts if _is_there(part)), None)
+    return parts if place is None else tuple(p if _is_there(p) else p.to(place) for p in parts)
+
+
+def _on_host(word: str, parts: tuple[Array, ...]) -> tuple[Array, ...]:
+    """The parts on the host, by a step that `hr.fallbacks` tells."""
+    if not any(map(_is_there, parts)):
+        return parts
+    begin = time.perf_counter()
+    here = tuple(part.to("cpu") for part in parts)
+    _core.force([part._node for part in here])
+    seconds = time.perf_counter() - begin
+    _core.record_fallback(word, "sparse matrices have no kernels", seconds)
+    return here
+
+
+class DeviceParts:
+    """Compressed rows whose parts are on a device, until work without kernels asks for them.
+
+    Then they are copied to the host once. Those of others are checked there, in the words of their
+    `layout`.
+    """
+
+    __slots__ = ("_matrix", "data", "indices", "indptr", "layout", "shape")
+
+    def __init__(
+        self,
+        parts: tuple[Array, ...],
+        shape: tuple[int, int],
+        layout: str = "",
+    ) -> None:
+        self.data, self.indices, self.indptr = _together(parts)
+        self.shape, self.layout = shape, layout
+        self._matrix: _core.Sparse | None = None
+        sizes = {name: getattr(self, name).shape for name in ("data", "indices", "indptr")}
+        if sizes["data"] != sizes["indices"] or sizes["indptr"] != (shape[0] + 1,):
+            raise InvalidArgumentError(
+                f"{layout or 'csr_matrix'}: parts do not have the sizes of the shape: "
+                f"shape={shape}, " + ", ".join(f"{name}={size}" for name, size in sizes.items())
+            )
+
+    def matrix(self) -> _core.Sparse:
+        """The engine's matrix, on the host."""
+        if self._matrix is None:
+            parts = _on_host(self.layout or "csr_matrix", (self.data, self.indices, self.indptr))
+            data, indices, indptr = (part._node for part in parts)
+            self._matrix = _core.sparse(*self.shape, indptr, indices, data, self.layout)
+        return self._matrix
 
 
 def _is_shape(value: Any) -> bool:
@@ -54,16 +111,16 @@ def _parts_of(source: Any) -> tuple[str, tuple[Any, ...], tuple[int, int]] | Non
 
 def _from(
     source: Any, shape: tuple[int, int] | None, dtype: npt.DTypeLike | None, layout: str
-) -> _core.Sparse:
+) -> _core.Sparse | DeviceParts:
     """The engine's matrix, by rows or columns as `layout` says, of any of SciPy's arguments."""
     if isinstance(source, SparseMatrix):
-        return (source if dtype is None else source.astype(dtype)).asformat(layout)._matrix
+        return (source if dtype is None else source.astype(dtype)).asformat(layout)._held
     turn = layout == "csc"
     if (known := _parts_of(source)) is not None:
         of, source, shape = known
         if of != layout:
             kind: Any = {"csr": csr_matrix, "csc": csc_matrix, "coo": coo_matrix}[of]
-            return kind(source, shape, dtype).asformat(layout)._matrix
+            return kind(source, shape, dtype).asformat(layout)._held
     mark(f"{layout}_matrix")
     if _is_shape(source):
         long, short = map(int, source[::-1] if turn else source)
@@ -102,8 +159,10 @@ def _dense(
 
 def _made(
     data: Array, indices: Array, indptr: Array, shape: tuple[int, int], layout: str
-) -> _core.Sparse:
+) -> _core.Sparse | DeviceParts:
     rows, columns = map(int, shape)
+    if any(map(_is_there, (data, indices, indptr))):
+        return DeviceParts((data, indices, indptr), (rows, columns), layout)
     return _core.sparse(rows, columns, indptr._node, indices._node, data._node, layout)
 
 
@@ -123,6 +182,7 @@ def _coordinates(
 
 
 def _grouped(data: Array, row: Array, column: Array, shape: tuple[int, int]) -> _core.Sparse:
+    data, row, column = _on_host("coo_matrix", (data, row, column))
     made = _core.sparse_canonical_from_coordinates
     return made(*shape, row._node, column._node, data._node)
 
@@ -158,7 +218,7 @@ def _positions(layout: str, key: Any, count: int, what: str) -> Any:
 class _Compressed(SparseMatrix):
     """Compressed rows, of the matrix or of its transpose."""
 
-    __slots__ = ("_matrix",)
+    __slots__ = ("_held",)
 
     def __init__(
         self,
@@ -167,35 +227,53 @@ class _Compressed(SparseMatrix):
         dtype: npt.DTypeLike | None = None,
         copy: bool = False,
     ) -> None:
-        own = isinstance(arg1, _core.Sparse)
-        self._matrix = arg1 if own else _from(arg1, shape, dtype, self.format)
+        own = isinstance(arg1, _core.Sparse | DeviceParts)
+        self._held = arg1 if own else _from(arg1, shape, dtype, self.format)
+
+    @property
+    def _matrix(self) -> _core.Sparse:  # type: ignore[override]
+        return self._held.matrix() if isinstance(self._held, DeviceParts) else self._held
+
+    @_matrix.setter
+    def _matrix(self, matrix: _core.Sparse) -> None:
+        self._held = matrix
 
     @classmethod
     def _of(cls, matrix: _core.Sparse) -> Self:
         return cls(matrix)
 
     def _with(self, data: Array) -> Self:
-        return self._of(self._matrix.with_data(values_of(data)._node))
+        data, held = values_of(data), self._held
+        if isinstance(held, DeviceParts) and _is_there(data):
+            return type(self)(
+                DeviceParts((data, held.indices, held.indptr), held.shape, held.layout)
+            )
+        return self._of(self._matrix.with_data(data._node))
 
     @property
     def nnz(self) -> int:  # type: ignore[override]
         """The number of entries, explicit zeros included."""
-        return self._matrix.num_entries
+        held = self._held
+        return len(held.data) if isinstance(held, DeviceParts) else held.num_entries
 
     @property
     def data(self) -> Array:  # type: ignore[override]
         """The values of the entries, row after row (of csc: column after column)."""
-        return array_of(self._matrix.data())
+        held = self._held
+        return held.data if isinstance(held, DeviceParts) else array_of(held.data())
 
     @property
     def indices(self) -> Array:
         """The columns (of csc: the rows) of the entries, int32 or int64."""
-        return array_of(self._matrix.indices())
+        held = self._held
+        return held.indices if isinstance(held, DeviceParts) else array_of(held.indices())
 
     @property
     def indptr(self) -> Array:
         """Where the entries of each row (of csc: column) begin, and the end of the last."""
-        made, first = array_of(self._matrix.indptr()), self._matrix.row_begin(0)
+        if isinstance(held := self._held, DeviceParts):
+            return held.indptr
+        made, first = array_of(held.indptr()), held.row_begin(0)
         return made - first if first else made
 
     @property
@@ -264,6 +342,22 @@ class _Compressed(SparseMatrix):
             tuple(np.asarray(part) for part in (self.data, self.indices, self.indptr)), self.shape
         )
 
+    def to_cupy(self) -> Any:
+        """The matrix as that of `cupyx.scipy.sparse`, on the GPU.
+
+        Parts that are there are shared where CuPy has their dtype, which is int32 for indices;
+        those on the host are copied to it.
+
+        Raises
+        ------
+        hr.UnsupportedError
+            For int64 values, which CuPy's sparse matrices do not have.
+
+        >>> hr.tensor.csr_matrix([[0.0, 1.0]]).to_cupy().nnz  # doctest: +SKIP
+        1
+        """
+        return _to_cupy(self, (self.data, self.indices, self.indptr))
+
     def to_torch(self) -> Any:
         """The matrix as a sparse tensor of PyTorch, of rows or of columns, over the same memory.
 
@@ -281,18 +375,36 @@ class _Compressed(SparseMatrix):
         return type(self), (parts, self.shape)
 
 
+def _to_cupy(matrix: SparseMatrix, parts: tuple[Array, ...]) -> Any:
+    """A matrix of CuPy over its values and what says their places."""
+    import cupy
+    from cupyx.scipy import sparse
+
+    if matrix.dtype == "int64":
+        raise UnsupportedError(
+            "to_cupy: CuPy's sparse matrices have no such values: dtype=int64; use "
+            "astype('float64')"
+        )
+    data, *places = (cupy.asarray(part if _is_there(part) else np.asarray(part)) for part in parts)
+    where = (data, *places) if matrix.format != "coo" else (data, tuple(places))
+    return getattr(sparse, f"{matrix.format}_matrix")(where, shape=matrix.shape)
+
+
 @facade("csr_matrix")
 class csr_matrix(_Compressed):  # noqa: N801
     """A sparse matrix in compressed rows (CSR), with SciPy's words; immutable.
 
     Work on it runs when its line does. Products have the same bits for any number of threads.
     Memory is shared with SciPy both ways where dtypes allow it: do not write to shared parts.
+    Parts on a GPU, such as CuPy's, stay there and are shared both ways, `transpose`, `astype` and
+    the arithmetic of values run there; other work brings them to the host once, checks them there
+    and is listed by `hr.fallbacks`.
 
     Parameters
     ----------
     arg1 : array_like, sparse matrix or tuple
         A dense matrix or frame, of which the elements other than 0 are kept; a sparse matrix of
-        SciPy, PyTorch or ours; a shape, for a matrix without entries; ``(data, (row, column))``,
+        SciPy, CuPy, PyTorch or ours; a shape, for a matrix without entries; ``(data, (row, column))``,
         where values of one place are added; or ``(data, indices, indptr)``, which are checked and
         shared.
     shape : tuple of int, optional
@@ -316,7 +428,7 @@ class csr_matrix(_Compressed):  # noqa: N801
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
         """Rows and columns."""
-        return self._matrix.shape
+        return self._held.shape
 
     def tocsr(self, copy: bool = False) -> csr_matrix:
         """The matrix itself.
@@ -341,9 +453,8 @@ class csr_matrix(_Compressed):  # noqa: N801
         >>> hr.tensor.csr_matrix([[0, 1], [2, 0]]).tocoo().row.tolist()
         [0, 1]
         """
-        return coo_matrix._of_parts(
-            self.data, array_of(self._matrix.rows()), self.indices, self.shape
-        )
+        parts = self.data, array_of(self._matrix.rows()), self.indices
+        return coo_matrix._of_parts(*_together(parts), self.shape)
 
     def transpose(self, axes: None = None, copy: bool = False) -> csc_matrix:
         """The transpose: compressed columns over the same memory.
@@ -351,7 +462,7 @@ class csr_matrix(_Compressed):  # noqa: N801
         >>> hr.tensor.csr_matrix([[0, 1], [2, 0], [3, 0]]).transpose().toarray().tolist()
         [[0, 2, 3], [1, 0, 0]]
         """
-        return csc_matrix(self._matrix)
+        return csc_matrix(self._held)
 
     # ---- rows, columns and elements --------------------------------------------------------------
     def __getitem__(self, key: Any) -> Any:
@@ -431,7 +542,7 @@ class csc_matrix(_Compressed):  # noqa: N801
     @property
     def shape(self) -> tuple[int, int]:  # type: ignore[override]
         """Rows and columns."""
-        columns, rows = self._matrix.shape
+        columns, rows = self._held.shape
         return rows, columns
 
     def tocsr(self, copy: bool = False) -> csr_matrix:
@@ -465,7 +576,7 @@ class csc_matrix(_Compressed):  # noqa: N801
         >>> hr.tensor.csc_matrix([[0, 1], [2, 0], [3, 0]]).transpose().toarray().tolist()
         [[0, 2, 3], [1, 0, 0]]
         """
-        return csr_matrix(self._matrix)
+        return csr_matrix(self._held)
 
     def __getitem__(self, key: Any) -> Any:
         if key is Ellipsis:
@@ -526,8 +637,10 @@ class coo_matrix(SparseMatrix):  # noqa: N801
             return
         mark("coo_matrix")
         parts, size = _coordinates(arg1, shape, dtype)
-        data, row, column = (part._node for part in parts)
-        _core.sparse_check_coordinates(*size, row, column, data)
+        parts = _together(parts)
+        if len({part.shape for part in parts}) > 1 or not _is_there(parts[0]):
+            data, row, column = (part._node for part in _on_host("coo_matrix", parts))
+            _core.sparse_check_coordinates(*size, row, column, data)
         self._set(*parts, size)
 
     def _set(self, data: Array, row: Array, column: Array, shape: tuple[int, int]) -> None:
@@ -601,7 +714,10 @@ class coo_matrix(SparseMatrix):  # noqa: N801
         [[0, 3]]
         """
         mark("toarray")
-        parts = self.row._node, self.col._node, self.data._node
+        data, row, column = self.data, self.row, self.col
+        if _is_there(data):
+            return self.tocsr().toarray()
+        parts = row._node, column._node, data._node
         return array_of(_core.sparse_to_dense(_core.sparse_from_coordinates(*self.shape, *parts)))
 
     def sum_duplicates(self) -> None:
@@ -637,63 +753,17 @@ class coo_matrix(SparseMatrix):  # noqa: N801
         data, row, column = (np.asarray(part) for part in (self.data, self.row, self.col))
         return sparse.coo_matrix((data, (row, column)), self.shape)
 
+    def to_cupy(self) -> Any:
+        """The matrix as `cupyx.scipy.sparse.coo_matrix`, as `csr_matrix.to_cupy`.
+
+        >>> hr.tensor.coo_matrix([[0.0, 1.0]]).to_cupy().nnz  # doctest: +SKIP
+        1
+        """
+        return _to_cupy(self, (self.data, self.row, self.col))
+
     def __reduce__(self) -> Any:
         data, row, column = (np.asarray(part) for part in (self.data, self.row, self.col))
         return coo_matrix, ((data, (row, column)), self.shape)
 
 
 SparseMatrix._rows_of = csr_matrix
-
-
-class CsrThere(csr_matrix):
-    """A matrix whose parts are on a device, until work without kernels asks for them.
-
-    Then they are copied to the host once, as `hr.fallbacks` tells.
-    """
-
-    __slots__ = ("_parts", "_size")
-
-    def __init__(self, data: Array, indices: Array, indptr: Array, shape: tuple[int, int]) -> None:
-        self._parts, self._size = (data, indices, indptr), shape
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "_matrix":
-            raise AttributeError(f"csr_matrix: no such attribute: {name!r}")
-        begin = time.perf_counter()
-        data, indices, indptr = (part.to("cpu")._node for part in self._parts)
-        self._matrix = _core.sparse(*self._size, indptr, indices, data, "")
-        seconds = time.perf_counter() - begin
-        _core.record_fallback("csr_matrix", "sparse matrices have no kernels", seconds)
-        return self._matrix
-
-    @classmethod
-    def _of(cls, matrix: _core.Sparse) -> Any:
-        return csr_matrix(matrix)
-
-    @property
-    def shape(self) -> tuple[int, int]:  # type: ignore[override]
-        """Rows and columns."""
-        return self._size
-
-    @property
-    def nnz(self) -> int:  # type: ignore[override]
-        """The number of entries."""
-        return len(self._parts[1])
-
-    @property
-    def data(self) -> Array:  # type: ignore[override]
-        """The values of the entries, on the device."""
-        return self._parts[0]
-
-    @property
-    def indices(self) -> Array:
-        """The columns of the entries, on the device."""
-        return self._parts[1]
-
-    @property
-    def indptr(self) -> Array:
-        """Where the entries of each row begin, on the device."""
-        return self._parts[2]
-
-    def __reduce__(self) -> Any:
-        return csr_matrix, super().__reduce__()[1]

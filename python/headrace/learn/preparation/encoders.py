@@ -506,7 +506,7 @@ class OneHotEncoder(LevelEncoder):
 
     def _sparse(self, columns: list[Array], *, holes: bool) -> Any:
         """The places of ones as a matrix in compressed rows."""
-        from headrace.tensor.sparse import CsrThere, csr_matrix
+        from headrace.tensor.sparse import DeviceParts, csr_matrix
 
         rows, width = len(columns[0]), len(columns)
         starts = np.concatenate([[0], np.cumsum(self._sizes)])
@@ -526,7 +526,7 @@ class OneHotEncoder(LevelEncoder):
         number = np.dtype(dtype if dtype in (np.float32, np.float64) else np.int64)
         if not holes and is_on_device(indices):
             ones = (indices * 0 + 1).astype(number)
-            return CsrThere(ones, indices, indptr, (rows, int(starts[-1])))
+            return csr_matrix(DeviceParts((ones, indices, indptr), (rows, int(starts[-1]))))
         ones = frozen(np.ones(len(indices), number))
         return csr_matrix(
             _core.sparse(rows, int(starts[-1]), indptr._node, indices._node, ones._node, "")
