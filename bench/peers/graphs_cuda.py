@@ -370,8 +370,8 @@ def steps(bench: measure.Bench, scale: int) -> None:
     near_by = far.to("cpu")
     step(
         "shortest paths, weights 1 to 255",
-        lambda: far.shortest_path_length(start, weight="weight").distance,
-        lambda: near_by.shortest_path_length(start, weight="weight").distance,
+        lambda far=far: far.shortest_path_length(start, weight="weight").distance,
+        lambda near_by=near_by: near_by.shortest_path_length(start, weight="weight").distance,
         same_series,
         1,
         "headrace on the CPU",

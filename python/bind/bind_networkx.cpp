@@ -49,8 +49,9 @@ PyObject* dict_of(PyObject* value, const char* what) {
 /// of CPython's dicts; of another layout the word is a useless hint, but not an error.
 void prefetch_entries(PyObject* value) {
   static const bool has_word =
-      nb::cast<size_t>(nb::handle(reinterpret_cast<PyObject*>(&PyDict_Type)).attr(
-          "__basicsize__")) >= 5 * sizeof(void*);
+      nb::cast<size_t>(
+          nb::handle(reinterpret_cast<PyObject*>(&PyDict_Type)).attr("__basicsize__")) >=
+      5 * sizeof(void*);
   if (!has_word || !PyDict_CheckExact(value)) return;
   const void* entries = nullptr;
   std::memcpy(&entries, reinterpret_cast<const char*>(value) + 4 * sizeof(void*), sizeof(void*));

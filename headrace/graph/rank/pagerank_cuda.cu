@@ -190,7 +190,7 @@ class Pulling {
       ranks_[0] = shares("nstart", vectors.start);
     else
       each_item(call_, rows_.vertices, Fill{even, ranks_[0].data});
-    step_ = {alpha,   even,    anew_.data, vectors.dangling ? dangling_.data : anew_.data,
+    step_ = {alpha,   even,   anew_.data, vectors.dangling ? dangling_.data : anew_.data,
              nullptr, nullptr};
     add_up(ranks_[0].data, ranks_[0].data, totals_.data);
   }

@@ -93,8 +93,7 @@ Cost cost_of_sort(const InputEstimates& inputs, size_t keys, int64_t first) {
   return {.nanoseconds = nanoseconds, .bytes = 4};
 }
 
-// ---- shards
-// ---------------------------------------------------------------------------------------
+// ---- shards -------------------------------------------------------------------------------------
 
 constexpr int64_t kSampledRows = 1024;  // of each shard: ranges are even within some percent
 
