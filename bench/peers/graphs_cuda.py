@@ -371,7 +371,7 @@ def steps(bench: measure.Bench, scale: int) -> None:
     step(
         "shortest paths, weights 1 to 255",
         lambda far=far: far.shortest_path_length(start, weight="weight").distance,
-        lambda near_by=near_by: near_by.shortest_path_length(start, weight="weight").distance,
+        lambda far=near_by: far.shortest_path_length(start, weight="weight").distance,
         same_series,
         1,
         "headrace on the CPU",

@@ -139,7 +139,7 @@ struct Attribute {
   bool is_whole = true;
   double total = 0;  // of whole numbers, so that lengths of paths are exact
 
-  /// Held by nobody but the data.
+  /// Not held: the data alone keep it.
   PyObject* find(PyObject* data) const {
     PyObject* const value = PyDict_GetItemWithError(data, name.ptr());
     if (!value && PyErr_Occurred()) nb::raise_python_error();

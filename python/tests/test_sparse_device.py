@@ -130,9 +130,7 @@ def test_what_is_wrong_raises(device, known):
         _, ours = made_of(turned, layout, device, indices=bad)
         with pytest.raises(hr.InvalidArgumentError, match=f"{layout}_matrix.*700"):
             ours.toarray()
-        with pytest.raises(
-            hr.InvalidArgumentError, match=r"sizes of the shape: shape=\(900, 700\)"
-        ):
+        with pytest.raises(hr.InvalidArgumentError, match=r"sizes of the shape: shape=\(900"):
             made_of(turned, layout, device, data=known.data[:-1])
         with pytest.raises(hr.InvalidArgumentError, match="sizes of the shape"):
             made_of(turned, layout, device, indptr=known.indptr[:-1])

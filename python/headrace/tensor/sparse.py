@@ -406,7 +406,8 @@ class csr_matrix(_Compressed):  # noqa: N801
         A dense matrix or frame, of which the elements other than 0 are kept; a sparse matrix of
         SciPy, CuPy, PyTorch or ours; a shape, for a matrix without entries;
         ``(data, (row, column))``, where values of one place are added; or
-        ``(data, indices, indptr)``, which are checked and shared.
+        ``(data, indices, indptr)``, which are checked and
+        shared.
     shape : tuple of int, optional
         Rows and columns; as large as the entries need by default.
     dtype : dtype, optional
