@@ -231,7 +231,7 @@ class _Compressed(SparseMatrix):
         self._held = arg1 if own else _from(arg1, shape, dtype, self.format)
 
     @property
-    def _matrix(self) -> _core.Sparse:  # type: ignore[override]
+    def _matrix(self) -> _core.Sparse:
         return self._held.matrix() if isinstance(self._held, DeviceParts) else self._held
 
     @_matrix.setter
@@ -455,7 +455,8 @@ class csr_matrix(_Compressed):  # noqa: N801
         [0, 1]
         """
         parts = self.data, array_of(self._matrix.rows()), self.indices
-        return coo_matrix._of_parts(*_together(parts), self.shape)
+        data, row, column = _together(parts)
+        return coo_matrix._of_parts(data, row, column, self.shape)
 
     def transpose(self, axes: None = None, copy: bool = False) -> csc_matrix:
         """The transpose: compressed columns over the same memory.
@@ -637,12 +638,13 @@ class coo_matrix(SparseMatrix):  # noqa: N801
             self._set(made.data, made.row, made.col, made.shape)
             return
         mark("coo_matrix")
-        parts, size = _coordinates(arg1, shape, dtype)
-        parts = _together(parts)
+        given, size = _coordinates(arg1, shape, dtype)
+        parts = _together(given)
         if len({part.shape for part in parts}) > 1 or not _is_there(parts[0]):
-            data, row, column = (part._node for part in _on_host("coo_matrix", parts))
-            _core.sparse_check_coordinates(*size, row, column, data)
-        self._set(*parts, size)
+            here, row, column = (part._node for part in _on_host("coo_matrix", parts))
+            _core.sparse_check_coordinates(*size, row, column, here)
+        data, rows, columns = parts
+        self._set(data, rows, columns, size)
 
     def _set(self, data: Array, row: Array, column: Array, shape: tuple[int, int]) -> None:
         self.data, self.row, self.col, self._shape = data, row, column, shape
