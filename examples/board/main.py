@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 import zipfile
@@ -82,7 +83,8 @@ def main() -> None:
         print(f"wrote {options.output}")
         return
     print(f"{board.show()}\nEnter ends.")
-    input()
+    with contextlib.suppress(EOFError):  # without a terminal
+        input()
 
 
 if __name__ == "__main__":
