@@ -4,6 +4,7 @@
 
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
+#include "headrace/memory/device/by_device.h"
 #include "headrace/memory/device/device_allocator.h"
 #include "headrace/memory/sync/fork_mutex.h"
 
@@ -66,17 +67,11 @@ OwnStreams& own_streams() {
 }  // namespace
 
 AnyResource cuda_resource(int device) {
-  struct Known {
-    std::mutex mutex;
-    std::map<int, AnyResource> resources;
-  };
-  auto& [mutex, resources] = process_global<Known>();
-  const std::lock_guard lock(mutex);
-  const auto found = resources.find(device);
-  if (found != resources.end()) return found->second;
-  check_cuda_device("device", device);
-  return resources.emplace(device, AnyResource(std::make_shared<CudaResource>(device)))
-      .first->second;
+  struct Known : ByDevice<AnyResource> {};
+  return process_global<Known>().get(device, [&] {
+    check_cuda_device("device", device);
+    return AnyResource(std::make_shared<CudaResource>(device));
+  });
 }
 
 Stream own_stream(int device) {

@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
 #include "headrace/base/shared_library.h"
+#include "headrace/memory/device/by_device.h"
 
 #include <map>
 #include <mutex>
@@ -43,15 +44,12 @@ const PeerFunctions& peer_functions() {
 }
 
 void* context_of(int device) {
-  struct Contexts {
-    std::mutex mutex;
-    std::map<int, void*> contexts;
-  };
-  auto& [mutex, contexts] = process_global<Contexts>();
-  const std::lock_guard lock(mutex);
-  void*& context = contexts[device];
-  if (!context) check_cuda("to", cuda_driver()->retain_context(&context, device));
-  return context;
+  struct Known : ByDevice<void*> {};
+  return process_global<Known>().get(device, [&] {
+    void* context = nullptr;
+    check_cuda("to", cuda_driver()->retain_context(&context, device));
+    return context;
+  });
 }
 
 // Blocks come from the devices' pools, which others reach only when the pool says so.

@@ -5,6 +5,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/base/process_global.h"
+#include "headrace/memory/device/by_device.h"
 #include "headrace/memory/device/device_evictor.h"
 #include "headrace/memory/sync/fork_mutex.h"
 
@@ -322,16 +323,9 @@ void check_simulated(std::string_view op, int device) {
 }
 
 AnyResource simulated_resource(int device) {
-  struct Known {
-    std::mutex mutex;
-    std::map<int, AnyResource> resources;
-  };
-  auto& [mutex, resources] = process_global<Known>();
-  const std::lock_guard lock(mutex);
-  const auto found = resources.find(device);
-  if (found != resources.end()) return found->second;
-  return resources.emplace(device, AnyResource(std::make_shared<SimulatedResource>(device)))
-      .first->second;
+  struct Known : ByDevice<AnyResource> {};
+  return process_global<Known>().get(
+      device, [&] { return AnyResource(std::make_shared<SimulatedResource>(device)); });
 }
 
 std::byte* simulated_alias(std::string_view op, const void* address, int64_t size_bytes) {

@@ -86,8 +86,7 @@ class ShardPlan {
     }
   }
 
-  // ---- what is in shards
-  // --------------------------------------------------------------------------
+  // ---- what is in shards ------------------------------------------------------------------------
 
   const Shards* cut_of(const NodePtr& node) {
     if (const auto found = cut_.find(node.get()); found != cut_.end()) return &found->second;
@@ -166,8 +165,7 @@ class ShardPlan {
     return borders.value_or(0);
   }
 
-  // ---- nodes
-  // ----------------------------------------------------------------------------------------
+  // ---- nodes ------------------------------------------------------------------------------------
 
   void visit(const NodePtr& node) {
     if (cut_of(node)) return;
@@ -320,8 +318,7 @@ class ShardPlan {
     if (!own.signature.is_scalar()) own.place = places_[0];
   }
 
-  // ---- tables
-  // ---------------------------------------------------------------------------------------
+  // ---- tables -----------------------------------------------------------------------------------
 
   void visit_table(const NodePtr& node);
 

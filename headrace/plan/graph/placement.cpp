@@ -7,6 +7,7 @@
 #include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
+#include "headrace/memory/device/by_device.h"
 #include "headrace/memory/device/lent_copies.h"
 #include "headrace/memory/device/simulated_device.h"
 #include "headrace/memory/sync/fork_mutex.h"
@@ -17,7 +18,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <map>
 
 namespace hr {
 
@@ -55,15 +55,8 @@ State& state() {
 Stream stream_of(Place place) {
   if (place.is_gpu()) return current_stream(place);
   check_simulated("device", place.index);
-  struct Known {
-    ForkMutex mutex;
-    std::map<int32_t, Stream> streams;
-  };
-  auto& [mutex, streams] = process_global<Known>();
-  const std::lock_guard lock(mutex);
-  const auto [found, is_new] = streams.try_emplace(place.index);
-  if (is_new) found->second = new_stream(place);
-  return found->second;
+  struct Known : ByDevice<Stream> {};
+  return process_global<Known>().get(place.index, [&] { return new_stream(place); });
 }
 
 // The value over other buffers of the same size.
