@@ -37,6 +37,22 @@ class DriverFunctions {
   static inline std::atomic<const Functions*> other_{nullptr};
 };
 
+// cuCtxGetDevice of a thread without a context fails, which compute-sanitizer reports as an error of
+// the program, so that such a thread is not asked.
+struct CurrentContext {
+  int (*context)(void**) = nullptr;
+  int (*device)(int*) = nullptr;
+};
+CurrentContext current;
+
+int current_device(int* device) {
+  constexpr int kInvalidContext = 201;
+  void* context = nullptr;
+  const int status = current.context(&context);
+  if (status != 0) return status;
+  return context ? current.device(device) : kInvalidContext;
+}
+
 bool load_driver(SharedLibrary& cuda, CudaDriver& driver) {
   int (*init)(unsigned) = nullptr;
   cuda.load("cuInit", init);
@@ -44,7 +60,9 @@ bool load_driver(SharedLibrary& cuda, CudaDriver& driver) {
   cuda.load("cuMemAllocAsync", driver.allocate);
   cuda.load("cuMemFreeAsync", driver.free);
   cuda.load("cuMemGetInfo_v2", driver.memory);
-  cuda.load("cuCtxGetDevice", driver.current_device);
+  cuda.load("cuCtxGetCurrent", current.context);
+  cuda.load("cuCtxGetDevice", current.device);
+  driver.current_device = current_device;
   cuda.load("cuDevicePrimaryCtxRetain", driver.retain_context);
   cuda.load("cuCtxPushCurrent_v2", driver.push_context);
   cuda.load("cuCtxPopCurrent_v2", driver.pop_context);
