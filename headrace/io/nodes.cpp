@@ -56,7 +56,9 @@ struct ScanCsv final : TableOperator {
 
   Table execute(const std::vector<bool>& wanted, std::span<const Value> inputs,
                 TableState*) const override {
-    if (predicates.empty()) return scan.read(wanted, max_rows, default_place()).table;
+    if (predicates.empty())
+      return made_at_default_place(
+          name(), [&](Place place) { return scan.read(wanted, max_rows, place).table; });
     return scan.read_where(filter_of(predicates, wanted.size(), inputs), wanted, max_rows).table;
   }
 

@@ -683,7 +683,9 @@ struct ScanRowGroups final : TableOperator {
     const bool moves = !inputs.empty() && std::ranges::all_of(inputs, [](const Value& value) {
       return place_of(value).is_host();
     });
-    return moves ? std::get<Table>(to_place(Value(std::move(made)), default_place())) : made;
+    if (!moves) return made;
+    return std::get<Table>(
+        made_at_default_place(name(), [&](Place place) { return to_place(Value(made), place); }));
   }
 
   int64_t guess_rows(const InputEstimates& inputs) const override {

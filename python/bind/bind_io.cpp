@@ -229,7 +229,8 @@ void bind_io(nb::module_& m) {
       [](nb::handle source, const hr::CsvOptions& options) {
         const hr::Source from = source_of("read_csv", source);
         const GilReleased unlocked;
-        hr::CsvResult result = hr::read_csv(from, options, hr::default_place());
+        hr::CsvResult result = hr::made_at_default_place(
+            "read_csv", [&](hr::Place place) { return hr::read_csv(from, options, place); });
         return std::pair(std::move(result.table), std::move(result.rejects));
       },
       "source"_a.none(), "options"_a);

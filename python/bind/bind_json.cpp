@@ -56,9 +56,10 @@ void bind_json(nb::module_& m) {
         const hr::Source from = source_of("read_json", source);
         const GilReleased unlocked;
         hr::JsonResult result = hr::read_json(from, options);
-        if (!hr::default_place().is_host())
-          result.table =
-              std::get<hr::Table>(hr::to_place(hr::Value(result.table), hr::default_place()));
+        result.table =
+            std::get<hr::Table>(hr::made_at_default_place("read_json", [&](hr::Place place) {
+              return hr::to_place(hr::Value(result.table), place);
+            }));
         return std::pair(std::move(result.table), std::move(result.rejects));
       },
       "source"_a, "options"_a);

@@ -12,6 +12,7 @@
 #include "headrace/plan/execute/estimates.h"
 #include "headrace/plan/execute/profile.h"
 #include "headrace/plan/graph/cost_model.h"
+#include "headrace/plan/graph/device_copies.h"
 #include "headrace/plan/graph/node.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/picked_rows.h"
@@ -259,6 +260,12 @@ void bind_plan(nb::module_& m) {
       [](const NodePtr& node, const std::string& device) {
         const std::vector<hr::Place> places = places_from(device);
         return places.size() == 1 ? hr::to_place(node, places[0]) : hr::to_places(node, places);
+      },
+      "node"_a, "device"_a, Unlocked());
+  m.def(
+      "prefetch",
+      [](const NodePtr& node, const std::string& device) {
+        hr::prefetch(node, place_from(device));
       },
       "node"_a, "device"_a, Unlocked());
   m.def(

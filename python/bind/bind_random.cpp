@@ -23,14 +23,15 @@ hr::Dtype dtype_from(const char* op, std::string_view name) {
 /// first.
 template <class Draw>
 hr::NodePtr drawn(const char* op, bool has_kernel, bool there, const Draw& draw) {
-  const hr::Place place = there ? hr::default_place() : hr::host;
-  if (place.is_host() || (place.is_gpu() && has_kernel)) return hr::lazy_value(draw(place));
-  const auto on_host = [&](std::span<const hr::Value>) -> std::vector<hr::Value> {
-    return {draw(hr::host)};
+  const auto make = [&](hr::Place place) -> hr::Value {
+    if (place.is_host() || (place.is_gpu() && has_kernel)) return draw(place);
+    const auto on_host = [&](std::span<const hr::Value>) -> std::vector<hr::Value> {
+      return {draw(hr::host)};
+    };
+    if (place.is_gpu()) return hr::run_on_host(op, hr::kNoKernel, place, {}, on_host)[0];
+    return hr::to_place(hr::Value(draw(hr::host)), place);
   };
-  if (place.is_gpu())
-    return hr::lazy_value(hr::run_on_host(op, hr::kNoKernel, place, {}, on_host)[0]);
-  return hr::lazy_value(hr::to_place(hr::Value(draw(hr::host)), place));
+  return hr::lazy_value(there ? hr::made_at_default_place(op, make) : make(hr::host));
 }
 
 /// A function of (count, dtype, seed, stream).

@@ -162,8 +162,8 @@ struct ScanJson final : TableOperator {
   Table execute(const std::vector<bool>& wanted, std::span<const Value>,
                 TableState*) const override {
     Table table = scan.read(wanted, max_rows).table;
-    if (default_place().is_host()) return table;
-    return std::get<Table>(to_place(Value(std::move(table)), default_place()));
+    return std::get<Table>(
+        made_at_default_place(name(), [&](Place place) { return to_place(Value(table), place); }));
   }
 
   int64_t guess_rows(const InputEstimates&) const override {

@@ -213,6 +213,10 @@ struct ParquetFile::State {
   static Table read(std::deque<FileColumns>& files, const std::vector<bool>& wanted);
   static Table read_at(Place place, std::deque<FileColumns>& files,
                        const std::vector<bool>& wanted);
+  static Table read_there(std::deque<FileColumns>& files, const std::vector<bool>& wanted) {
+    return made_at_default_place("read_parquet",
+                                 [&](Place place) { return read_at(place, files, wanted); });
+  }
   std::unique_ptr<ColumnCursor> cursor(const ByteSource& source, const ColumnSchema& column,
                                        int64_t g) const;
   Column no_rows(const ByteSource& source, const ColumnSchema& column, int64_t g) const;
@@ -449,7 +453,6 @@ Table ParquetFile::State::read(std::deque<FileColumns>& files, const std::vector
 // The same at a place. A CUDA device decodes the columns that it has kernels for.
 Table ParquetFile::State::read_at(Place place, std::deque<FileColumns>& files,
                                   const std::vector<bool>& wanted) {
-  if (place.is_host()) return read(files, wanted);
   if (!place.is_gpu()) return std::get<Table>(to_place(Value(read(files, wanted)), place));
   std::vector<ChunkSource> chunks;
   std::vector<std::shared_ptr<ByteSource>> sources;
@@ -586,7 +589,7 @@ std::vector<std::pair<int64_t, int64_t>> ParquetFile::row_group_sizes() const {
 Table ParquetFile::read(const std::vector<int64_t>& columns) const {
   std::deque<State::FileColumns> files;
   files.emplace_back(*state_, state_->chosen(columns), state_->first);
-  return State::read_at(default_place(), files, {});
+  return State::read_there(files, {});
 }
 
 // Some columns of a file. Readings share what they need: plans may outlive the file's object.
@@ -606,7 +609,7 @@ struct ParquetFile::Scan {
                     const std::vector<bool>& wanted, const std::vector<bool>& groups) {
     std::deque<State::FileColumns> files;
     for (const auto& scan : scans) files.emplace_back(*scan->file, scan->some(wanted));
-    return State::read_at(default_place(), files, groups);
+    return State::read_there(files, groups);
   }
 
   static Table read_picked(const std::vector<std::shared_ptr<const Scan>>& scans,

@@ -31,4 +31,13 @@ NodePtr shared_copy(const NodePtr& input, Place place) {
   return std::make_shared<Node>(std::move(fields));
 }
 
+void prefetch(const NodePtr& input, Place place) {
+  NodePtr copy;
+  {
+    const std::lock_guard lock(plan_mutex());
+    copy = shared_copy(input, place);
+  }
+  force(copy);
+}
+
 }  // namespace hr

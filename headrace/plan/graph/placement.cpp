@@ -140,6 +140,28 @@ Value where_it_may_be(const Value& value, Place place) {
   return Table(table->names(), std::move(columns));
 }
 
+// What a device has no room for stays on the host, unless that must not happen.
+constexpr std::string_view kNoRoom = "the device has no room for it";
+
+void make_where_there_is_room(std::string_view op, Place place,
+                              const std::function<void(Place)>& make) {
+  try {
+    return make(place);
+  } catch (const OutOfMemoryError&) {
+    if (place.is_host() || state().strict) throw;
+  }
+  record_fallback({std::string(op), std::string(kNoRoom), 0, 0});
+  make(host);
+}
+
+Value where_there_is_room(std::string_view op, const Value& value, Place place) {
+  Value made;
+  make_where_there_is_room(op, place, [&](Place where) {
+    made = where.is_host() ? value : where_it_may_be(value, where);
+  });
+  return made;
+}
+
 std::vector<Value> run_simulated(std::string_view op, Place place, const std::vector<Value>& inputs,
                                  const PlaceWork& work) {
   synchronize(stream_of(place));
@@ -236,6 +258,10 @@ struct ToPlace final : OperatorOf<ToPlace> {
 
 NodePtr to_place(const NodePtr& input, Place place) {
   check_is_there(place);
+  if (input->is_ready() && !place.is_host()) {
+    const std::lock_guard lock(plan_mutex());
+    if (has_copy_at(input, place)) return shared_copy(input, place);
+  }
   const NodePtr made =
       apply_operator(ToPlace::make(place.kind, place.index), input->signature(), {input});
   made->fields().place = place;
@@ -267,6 +293,10 @@ void set_default_place(Place place) {
   State& all = state();
   const std::lock_guard lock(all.mutex);
   all.place = place;
+}
+
+void make_at_default_place(std::string_view op, const std::function<void(Place)>& make) {
+  make_where_there_is_room(op, default_place(), make);
 }
 
 std::vector<Place> default_shards() {
@@ -311,7 +341,7 @@ std::vector<Value> run_on_host(std::string_view op, const std::string& reason, P
   std::vector<Value> made = work(here);
   for (Value& value : made) {
     if (!has_no_dimension(value)) fallback.bytes += value_bytes(value);
-    value = where_it_may_be(value, place);
+    value = where_there_is_room(op, value, place);
   }
   fallback.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -324,19 +354,10 @@ std::string why_strided(const Value& value) {
   return tensor && !tensor->is_contiguous() ? "a strided array has no kernel for CUDA" : "";
 }
 
-std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& limits,
-                                     std::vector<Value> inputs, const PlaceWork& work) {
-  if (inputs.empty()) {
-    std::vector<Value> made = work(inputs);
-    const Place place = default_place();
-    if (!place.is_host())
-      for (Value& value : made) value = to_place(value, place);
-    return made;
-  }
-  Place place = host;
-  for (const Value& input : inputs)
-    if (const Place own = place_of(input); !own.is_host()) place = own;
-  if (place.is_host()) return work(inputs);
+namespace {
+
+// Has all inputs of work at `place`, and tells whether one must stay on the host.
+bool bring_together(std::string_view op, std::vector<Value>& inputs, Place place) {
   bool has_nested = false;
   for (Value& input : inputs) {
     const Place own = place_of(input);
@@ -349,9 +370,37 @@ std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& li
     input = where_it_may_be(input, place);
     has_nested |= place_of(input).is_host();
   }
-  if (place.is_simulated()) return run_simulated(op, place, inputs, work);
-  const std::string reason = has_nested ? "lists and structs stay on the host" : limits(inputs);
-  return reason.empty() ? work(inputs) : run_on_host(op, reason, place, inputs, work);
+  return has_nested;
+}
+
+}  // namespace
+
+std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& limits,
+                                     std::vector<Value> inputs, const PlaceWork& work) {
+  if (inputs.empty()) {
+    std::vector<Value> made = work(inputs);
+    const Place place = default_place();
+    if (!place.is_host())
+      for (Value& value : made) value = where_there_is_room(op, value, place);
+    return made;
+  }
+  Place place = host;
+  for (const Value& input : inputs)
+    if (const Place own = place_of(input); !own.is_host()) place = own;
+  if (place.is_host()) return work(inputs);
+  std::string reason;
+  try {
+    std::vector<Value> there = inputs;
+    if (bring_together(op, there, place)) reason = "lists and structs stay on the host";
+    if (place.is_simulated()) return run_simulated(op, place, there, work);
+    if (reason.empty()) reason = limits(there);
+    if (reason.empty()) return work(there);
+    inputs = std::move(there);
+  } catch (const OutOfMemoryError&) {
+    if (state().strict) throw;
+    reason = kNoRoom;
+  }
+  return run_on_host(op, reason, place, inputs, work);
 }
 
 KernelLimits limits_of(const Operator& op) {

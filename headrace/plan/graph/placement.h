@@ -34,6 +34,17 @@ HR_API NodePtr to_place(const NodePtr& input, Place place);
 HR_API Place default_place();
 HR_API void set_default_place(Place place);
 
+HR_API void make_at_default_place(std::string_view op, const std::function<void(Place)>& make);
+
+/// What `make` gives for the default place, or for the host if the device there has no room for it,
+/// as `fallbacks` tells. Throws OutOfMemoryError instead when strict.
+template <class Make>
+auto made_at_default_place(std::string_view op, const Make& make) {
+  decltype(make(host)) made{};
+  make_at_default_place(op, [&](Place place) { made = make(place); });
+  return made;
+}
+
 /// Devices over which such values are cut, read on the host: `device("cuda:0,1")`; else none.
 HR_API std::vector<Place> default_shards();
 HR_API void set_default_shards(std::vector<Place> places);
@@ -54,9 +65,10 @@ std::string why_strided(const Value& value);
 /// Runs `work` where the inputs are and gives what it makes there. On the simulated device it sees
 /// the inputs as the host's. On a CUDA device it gets them as they are; where `limits` has a reason
 /// against that, it runs on the host between two copies, and `fallbacks` tells. Inputs on the host
-/// are copied to the device of the others; lists and structs, which stay there, are such a reason.
-/// Throws DeviceError, naming `op`, for inputs on two devices, and instead of falling back when
-/// strict.
+/// are copied to the device of the others; lists and structs, which stay there, are such a reason,
+/// and so is a device without room for the work; what it makes stays on the host if that has none
+/// for it. Throws DeviceError, naming `op`, for inputs on two devices, and instead of falling back
+/// when strict.
 std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& limits,
                                      std::vector<Value> inputs, const PlaceWork& work);
 

@@ -47,18 +47,32 @@ def managed_resource(device: int = 0) -> Resource:
 
 
 def prefetch(x: Array | Series, device: str) -> None:
-    """Move the pages of managed memory to ``"cuda"`` or ``"cpu"`` ahead of use.
+    """Copy values to a GPU, or move the pages of managed memory, ahead of use.
 
     Parameters
     ----------
     x : Array or Series
-        Allocated while a `managed_resource` was in use.
+        On the host: a copy is made on the GPU and kept there while `x` is in use, for ``x.to()``
+        and for plans of ``hr.device("auto")``; it is dropped when the GPU is short of memory. Not
+        kept if NumPy may still write the memory of `x`. Allocated while a `managed_resource` was in
+        use: its pages move.
     device : str
-        The destination. The call is asynchronous; later GPU work waits for it.
+        The destination: ``"cuda"``, or ``"cpu"`` for managed memory. The call is asynchronous;
+        later GPU work waits for it.
+
+    Raises
+    ------
+    InvalidArgumentError
+        If `x` is on a GPU, in memory that is not managed.
+    DeviceError
+        If there is no such device.
 
     >>> hr.memory.prefetch(x, "cuda")  # doctest: +SKIP
     """
-    _core.prefetch_managed(x._value_there(), device)
+    if x.device == "host" and device not in ("cpu", "host"):
+        _core.prefetch(x._node, device)
+    else:
+        _core.prefetch_managed(x._value_there(), device)
 
 
 Advice = Literal[
