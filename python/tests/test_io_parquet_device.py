@@ -119,6 +119,29 @@ def test_own_files(device: str) -> None:
                 same(hr.read_parquet(file), host, device)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_packed_differences(device: str, version: str, gaps: bool) -> None:
+    names = ["i32", "i64", "few", "date", "ms", "s", "utc", "time"]
+    data = table(ROWS, gaps).select(names)
+    encodings = dict.fromkeys(names, "DELTA_BINARY_PACKED")
+    theirs = written(
+        data,
+        use_dictionary=False,
+        column_encoding=encodings,
+        data_page_version=version,
+        row_group_size=20_011,
+    )
+    ours = hr.read_parquet(theirs).to_parquet()
+    for file in (theirs, ours):
+        columns = pq.ParquetFile(io.BytesIO(file)).metadata.row_group(0)
+        used = [columns.column(c).encodings for c in range(len(names))]
+        assert sum("DELTA_BINARY_PACKED" in encodings for encodings in used) >= 4
+        host = hr.read_parquet(file)
+        with hr.device(device), hr.strict():
+            same(hr.read_parquet(file), host, device)
+
+
 def test_filters_leave_groups_out(device: str, tmp_path: Any) -> None:
     path = str(tmp_path / "x.parquet")
     data = table(ROWS, True).append_column("row", pa.array(np.arange(ROWS)))

@@ -5,6 +5,7 @@
 #include "headrace/base/dtype.h"
 #include "headrace/data/column.h"
 #include "headrace/io/parquet/schema.h"
+#include "headrace/io/parquet_device/delta_block_math.h"
 #include "headrace/io/parquet_device/hybrid_block_math.h"
 #include "headrace/io/parquet_device/snappy_block_math.h"
 
@@ -13,7 +14,7 @@
 namespace hr::parquet {
 
 /// How a page has its values.
-enum class PageForm : uint8_t { kFixed, kBits, kBitRuns, kText, kCoded };
+enum class PageForm : uint8_t { kFixed, kBits, kBitRuns, kText, kCoded, kDelta };
 
 /// A column chunk, and where it goes. Addresses are the device's.
 struct DeviceChunk {
@@ -50,7 +51,7 @@ struct DevicePage {
   bool is_version_two = false;
   bool is_packed = false;    ///< by Snappy
   uint64_t valid = 0;        ///< among the batch's words: a bitmap, and values before each word
-  uint64_t dense = 0;        ///< the same: a number for each value that is there
+  uint64_t dense = 0;        ///< the same: a number for each value that is there, of kDelta two
   uint32_t first_slice = 0;  ///< of the batch, for who writes rows
 };
 
@@ -300,6 +301,7 @@ HR_BOTH void unpack_page(const Block& block, SnappyWindow& window, const PageBat
 union PageWindow {
   ChainWindow chain;
   HybridRuns runs;
+  DeltaSteps steps;
   uint32_t counts[1024];
 };
 
@@ -383,6 +385,8 @@ HR_BOTH bool begin_page(const Block& block, PageWindow& window, const PageBatch&
       if (!read_integers(block, window.runs, indices, there, dense)) return false;
       return !block.any(there, [&](int64_t i) { return dense[i] >= chunk.dictionary_size; });
     }
+    case PageForm::kDelta:
+      return read_delta(block, window.steps, {bytes, size}, there, dense);
   }
   return false;
 }
@@ -426,6 +430,10 @@ HR_BOTH inline PageRow read_row(const PageBatch& batch, const DevicePage& page,
     }
     case PageForm::kCoded:
       row.value = load_value(chunk.dictionary + uint64_t{dense[at]} * chunk.width, chunk.width);
+      break;
+    case PageForm::kDelta:
+      row.fits =
+          value_of(chunk, reinterpret_cast<const uint8_t*>(dense + 2 * uint64_t{at}), row.value);
       break;
   }
   return row;

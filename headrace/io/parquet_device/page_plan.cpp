@@ -30,6 +30,9 @@ PageForm form_of(const Leaf& leaf, Encoding encoding) {
   const bool is_bool = leaf.physical == PhysicalType::kBoolean;
   if (is_coded(encoding) && !is_bool) return PageForm::kCoded;
   if (encoding == Encoding::kRle && is_bool) return PageForm::kBitRuns;
+  const bool is_integer =
+      leaf.physical == PhysicalType::kInt32 || leaf.physical == PhysicalType::kInt64;
+  if (encoding == Encoding::kDeltaBinaryPacked && is_integer) return PageForm::kDelta;
   if (encoding != Encoding::kPlain)
     unsupported("an encoding has no kernel: encoding=" +
                 std::to_string(static_cast<int>(encoding)));
@@ -111,6 +114,7 @@ int64_t place_words(DevicePage& page, const DeviceChunk& chunk, int64_t at) {
   page.dense = static_cast<uint64_t>(at);
   if (page.is_dictionary) return at + (chunk.conversion == Conversion::kText ? rows : 0);
   if (page.form == PageForm::kCoded || page.form == PageForm::kText) return at + rows;
+  if (page.form == PageForm::kDelta) return at + 2 * rows;
   return at + (page.form == PageForm::kBitRuns ? bits : 0);
 }
 

@@ -5,6 +5,7 @@
 #include "headrace/base/error.h"
 #include "headrace/base/utf8.h"
 #include "headrace/data/column_testing.h"
+#include "headrace/io/parquet/delta.h"
 #include "headrace/io/parquet/parquet_testing.h"
 #include "headrace/io/parquet/refusal.h"
 #include "headrace/io/parquet/snappy.h"
@@ -34,6 +35,7 @@ std::vector<T> zeros(int64_t count) {
 struct Phases {
   std::vector<std::optional<Column>> columns{};
   std::vector<std::string> reasons{};
+  std::vector<bool> has_differences{};  // some pages of the column
 };
 
 Buffer buffer_of(const void* bytes, int64_t size) {
@@ -88,7 +90,7 @@ Phases by_phases(const std::string& file, bool is_reversed = false, int64_t batc
   const FileMetadata metadata = parse_file_metadata(footer);
   const std::vector<ColumnSchema> schema = read_schema(metadata);
   Phases made{std::vector<std::optional<Column>>(schema.size()),
-              std::vector<std::string>(schema.size())};
+              std::vector<std::string>(schema.size()), std::vector<bool>(schema.size())};
   std::vector<ChunkSource> chunks;
   int64_t rows = 0;
   for (size_t g = 0; g < metadata.row_groups.size(); ++g) {
@@ -137,6 +139,8 @@ Phases by_phases(const std::string& file, bool is_reversed = false, int64_t batc
   }
   const PagePlan plan = plan_pages(chunks, plans, 1 << 10, batch_bytes);
   for (const BatchPlan& batch : plan.batches) {
+    for (const DevicePage& page : batch.pages)
+      if (page.form == PageForm::kDelta) made.has_differences[chunks[page.chunk].column] = true;
     auto room = zeros<char>(batch.room_bytes);
     for (const PageRead& read : batch.reads) {
       EXPECT_LE(read.to % static_cast<uint64_t>(plan.piece_bytes) +
@@ -316,6 +320,79 @@ TEST(SnappyByPhases, TakesAndRefusesWhatTheHostDoes) {
   EXPECT_GT(refused, 1000);
 }
 
+// Values for which differences take from no bits to all of them.
+std::vector<int64_t> walk(std::mt19937_64& random, size_t count) {
+  std::vector<int64_t> values(count);
+  uint64_t value = random();
+  for (size_t i = 0; i < count; ++i) {
+    if (i % 32 == 0) value = random() % 4 == 0 ? random() : value;
+    const int width = static_cast<int>((i / 32 * 7 + i / 128) % 65);
+    value += width == 0 ? 3 : random() >> (64 - width);
+    values[i] = static_cast<int64_t>(value);
+  }
+  return values;
+}
+
+TEST(DeltaByPhases, ReadsValuesOfAllWidths) {
+  std::mt19937_64 random(9);
+  auto steps = std::make_unique<DeltaSteps>();
+  for (const size_t size : {0u, 1u, 2u, 32u, 33u, 128u, 129u, 130u, 8192u, 8193u, 8225u, 30'000u})
+    for (const bool is_reversed : {false, true}) {
+      const std::vector<int64_t> values = walk(random, size);
+      const std::string packed = testing::delta_packed(values);
+      std::vector<uint8_t> from(packed.begin(), packed.end());
+      from.resize(from.size() + kReadSlack);
+      const DeltaBytes bytes{from.data(), static_cast<uint32_t>(packed.size())};
+      std::vector<int64_t> out(size + 1, 99);
+      for (const size_t some : {size, size / 2}) {
+        ASSERT_TRUE(read_delta(HostBlock{is_reversed}, *steps, bytes, static_cast<uint32_t>(some),
+                               reinterpret_cast<uint32_t*>(out.data())));
+        ASSERT_TRUE(
+            std::equal(values.begin(), values.begin() + static_cast<int64_t>(some), out.begin()))
+            << size;
+      }
+      ASSERT_EQ(out[size], 99);
+      ASSERT_FALSE(read_delta(HostBlock{is_reversed}, *steps, bytes,
+                              static_cast<uint32_t>(size + 1),
+                              reinterpret_cast<uint32_t*>(out.data())));
+    }
+}
+
+TEST(DeltaByPhases, TakesAndRefusesWhatTheHostDoes) {
+  std::mt19937_64 random(10);
+  auto steps = std::make_unique<DeltaSteps>();
+  int refused = 0, taken = 0;
+  for (int round = 0; round < 5'000; ++round) {
+    const std::vector<int64_t> values =
+        walk(random, 1 + random() % (random() % 8 == 0 ? 9000 : 300));
+    std::string packed = testing::delta_packed(values);
+    for (uint64_t flips = random() % 4; flips > 0; --flips)
+      packed[random() % (random() % 2 == 0 ? std::min<size_t>(packed.size(), 30) : packed.size())] =
+          static_cast<char>(random() % 2 == 0 ? random() : random() % 70);
+    if (random() % 4 == 0) packed.resize(random() % (packed.size() + 1));
+    const size_t size = values.size() - random() % 2;
+    std::vector<int64_t> host(size), out(size + 1, 99);
+    bool is_right = true;
+    try {
+      DeltaReader(packed).read(static_cast<int64_t>(size), host.data());
+    } catch (const Refusal&) {
+      is_right = false;
+    }
+    std::vector<uint8_t> from(packed.begin(), packed.end());
+    from.resize(from.size() + kReadSlack);
+    ASSERT_EQ(read_delta(HostBlock{round % 2 == 0}, *steps,
+                         {from.data(), static_cast<uint32_t>(packed.size())},
+                         static_cast<uint32_t>(size), reinterpret_cast<uint32_t*>(out.data())),
+              is_right)
+        << round;
+    ASSERT_EQ(out[size], 99);
+    ASSERT_TRUE(!is_right || std::equal(host.begin(), host.end(), out.begin())) << round;
+    ++(is_right ? taken : refused);
+  }
+  EXPECT_GT(refused, 500);
+  EXPECT_GT(taken, 500);
+}
+
 TEST(PagesByPhases, TextIsUtf8AsOnTheHost) {
   for (uint32_t first = 0; first < 256; ++first)
     for (uint32_t second = 0; second < 256; ++second)
@@ -339,12 +416,19 @@ Table table_of(int64_t rows, bool with_nulls) {
     many.push_back("n\xC3\xA4" + std::to_string(random()));
     unlike.emplace_back(random() % (i % 1000 == 0 ? 9000 : 20), 'q');
   }
-  return Table({"i64", "few", "i8", "u16", "f32", "f64", "b", "s", "t", "v", "run"},
+  std::vector<int64_t> rising(bits.size());
+  std::vector<int32_t> falling(bits.size());
+  for (size_t i = 0; i < bits.size(); ++i) {
+    rising[i] = valid[i] ? static_cast<int64_t>(1000 * i + random() % 900) : 0;
+    falling[i] = valid[i] ? static_cast<int32_t>(1'000'000 - 7 * i) : 0;
+  }
+  return Table({"i64", "few", "i8", "u16", "f32", "f64", "b", "s", "t", "v", "run", "up", "down"},
                {numbers<int64_t>(rows, 0, with_nulls), numbers<int64_t>(rows, 100, with_nulls, 2),
                 numbers<int8_t>(rows, 0, with_nulls, 3), numbers<uint16_t>(rows, 0, with_nulls, 4),
                 numbers<float>(rows, 1000, with_nulls, 5), numbers<double>(rows, 0, with_nulls, 6),
                 bools(bits, valid), strings(few, valid), strings(many, valid),
-                strings(unlike, valid), numbers<int32_t>(rows, 1, with_nulls, 7)});
+                strings(unlike, valid), numbers<int32_t>(rows, 1, with_nulls, 7),
+                column_of<int64_t>(rising, valid), column_of<int32_t>(falling, valid)});
 }
 
 TEST(PagesByPhases, HaveTheValuesOfTheHost) {
@@ -362,6 +446,10 @@ TEST(PagesByPhases, HaveTheValuesOfTheHost) {
               expect_same(*made.columns[c], host.columns()[c], host.names()[c]);
             else
               EXPECT_NE(made.reasons[c], "") << host.names()[c];
+            const bool is_steady = host.names()[c] == "up" || host.names()[c] == "down";
+            if (is_steady && rows > 31) {
+              EXPECT_TRUE(made.columns[c] && made.has_differences[c]) << host.names()[c];
+            }
           }
         }
       }
