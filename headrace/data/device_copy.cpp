@@ -58,13 +58,7 @@ PinnedRing::PinnedRing(std::string_view op, int64_t block_bytes, int64_t count, 
     check_cuda(op_, cuda.make_event(&block.sent, 2));  // without a time
     check_cuda(op_, cuda.make_event(&block.done, 2));
   }
-  // Memory of the device is new in the order of the stream.
-  void* now = nullptr;
-  check_cuda(op_, cuda.make_event(&now, 2));
-  int status = cuda.record_event(now, native_stream(stream_));
-  if (status == 0) status = cuda.wait_event(copies_, now, 0);
-  cuda.end_event(now);
-  check_cuda(op_, status);
+  begin_after(op_, copies_, native_stream(stream_));  // in its order memory of the device is new
 }
 
 PinnedRing::~PinnedRing() {
@@ -102,6 +96,20 @@ void PinnedRing::fetch(PinnedBlock& block, const void* from, int64_t size_bytes)
 
 void PinnedRing::give(const PinnedBlock& block) const {
   check_cuda(op_, cuda_functions()->record_event(block.done, native_stream(stream_)));
+}
+
+void PinnedRing::give_when_sent(const PinnedBlock& block) const {
+  check_cuda(op_, cuda_functions()->record_event(block.done, copies_));
+}
+
+void begin_after(std::string_view op, void* later, void* earlier) {
+  const CudaFunctions& cuda = *cuda_functions();
+  void* now = nullptr;
+  check_cuda(op, cuda.make_event(&now, 2));  // without a time
+  int status = cuda.record_event(now, earlier);
+  if (status == 0) status = cuda.wait_event(later, now, 0);
+  cuda.end_event(now);
+  check_cuda(op, status);
 }
 
 void copy_to_cuda(const Buffer& from, int64_t begin, int64_t size_bytes, std::byte* to,

@@ -40,6 +40,11 @@ class PinnedRing {
 
   /// The block is free when all that is queued now is done.
   void give(const PinnedBlock& block) const;
+  /// The same of a block that is not needed when it is sent.
+  void give_when_sent(const PinnedBlock& block) const;
+
+  /// The CUstream of `send`.
+  void* copies() const { return copies_; }
 
  private:
   std::string op_;
@@ -48,6 +53,10 @@ class PinnedRing {
   void* copies_;
   std::vector<PinnedBlock> blocks_{};
 };
+
+/// Work that is queued on the CUstream `later` from now on begins after all that `earlier` has now.
+/// Throws DeviceError, naming `op`.
+void begin_after(std::string_view op, void* later, void* earlier);
 
 /// Queues a copy of bytes [begin, begin + size_bytes) of a host buffer to `to`, and returns when
 /// the host's bytes are read. Throws DeviceError.

@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends pages to the device through pinned blocks and makes columns of what kernels wrote.
+// Sends pages to the device through pinned blocks, decodes them there, and makes columns of what
+// kernels wrote.
 #include "headrace/io/parquet_device/device_reader.h"
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/base/process_global.h"
+#include "headrace/data/device.h"
 #include "headrace/data/device_copy.h"
-#include "headrace/exec/interrupt.h"
 #include "headrace/exec/workers.h"
 #include "headrace/io/parquet/refusal.h"
 #include "headrace/io/parquet_device/device_reader_kernels.h"
+#include "headrace/io/parquet_device/ordered_pieces.h"
+#include "headrace/memory/device/by_device.h"
+#include "headrace/memory/device/cuda_device.h"
 #include "headrace/memory/log/ledger.h"
 #include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -21,9 +30,10 @@ namespace hr::parquet {
 
 namespace {
 
-constexpr int64_t kPieceBytes = int64_t{16} << 20;
-constexpr int64_t kBatchBytes = int64_t{64} << 20;
-constexpr int64_t kRooms = 3;
+constexpr int64_t kPieceBytes = int64_t{8} << 20;
+constexpr int64_t kPinnedBytes = int64_t{128} << 20;
+constexpr int64_t kBatchBytes = int64_t{32} << 20;
+constexpr int64_t kRooms = 6;
 
 template <class T>
 int64_t bytes_of(const std::vector<T>& values) {
@@ -41,6 +51,74 @@ template <class T>
 T* scratch_as(const Buffer& buffer) {
   return const_cast<T*>(buffer.as<T>());
 }
+
+// Where one batch at a time is decoded.
+struct Room {
+  void* stream = nullptr;
+  const std::byte* packed = nullptr;
+  uint8_t* unpacked = nullptr;
+  uint32_t* words = nullptr;
+};
+
+// Their work ends with them, also where a call fails.
+class Rooms {
+ public:
+  Rooms(const DeviceCall& call, std::string_view op, Place place, const PagePlan& plan) : op_(op) {
+    int64_t unpacked = 0, words = 0;
+    for (const BatchPlan& batch : plan.batches) {
+      unpacked = std::max(unpacked, batch.unpacked_bytes);
+      words = std::max(words, 4 * batch.words);
+    }
+    rooms_.resize(static_cast<size_t>(std::min(kRooms, std::ssize(plan.batches))));
+    const std::array<void*, kRooms> streams = streams_of(place.index);
+    for (size_t k = 0; k < rooms_.size(); ++k) {
+      const auto keep = [&](int64_t bytes) {
+        return buffers_.emplace_back(call.scratch(bytes)).data();
+      };
+      Room& room = rooms_[k];
+      room.stream = streams[k];
+      room.packed = keep(plan.room_bytes);
+      room.unpacked = reinterpret_cast<uint8_t*>(const_cast<std::byte*>(keep(unpacked)));
+      room.words = reinterpret_cast<uint32_t*>(const_cast<std::byte*>(keep(words)));
+      begin_after(op, room.stream, call.stream());
+    }
+  }
+
+  ~Rooms() {
+    for (const Room& room : rooms_) cuda_functions()->synchronize_stream(room.stream);
+  }
+  Rooms(const Rooms&) = delete;
+  Rooms& operator=(const Rooms&) = delete;
+
+  const Room& of(int64_t batch) const {
+    return rooms_[static_cast<size_t>(batch % std::ssize(rooms_))];
+  }
+
+ private:
+  std::array<void*, kRooms> streams_of(int device) {
+    struct Known : ByDevice<std::array<void*, kRooms>> {};
+    return process_global<Known>().get(device, [&] {
+      std::array<void*, kRooms> made{};
+      for (void*& stream : made)
+        check_cuda(op_, cuda_functions()->make_stream(&stream, 1));  // apart from stream 0
+      return made;
+    });
+  }
+
+  std::string_view op_;
+  std::vector<Buffer> buffers_{};
+  std::vector<Room> rooms_{};
+};
+
+// What is read together, and where it goes.
+struct Piece {
+  int64_t batch = 0;
+  int64_t begin = 0;  // in the room
+  int64_t bytes = 0;
+  bool is_last = false;  // of its batch
+  std::span<const PageRead> reads{};
+  PinnedBlock* block = nullptr;
+};
 
 class Reader {
  public:
@@ -148,7 +226,8 @@ class Reader {
     return made;
   }
 
-  // Batches of pages: the device takes and decodes one while the next ones are read.
+  // Pieces of batches: the device decodes batches in rooms of their own, on streams of their own,
+  // while later pieces are read and copied.
   void send() {
     const PagePlan plan = plan_pages(chunks_, plans_, kPieceBytes, kBatchBytes);
     if (plan.batches.empty()) return;
@@ -163,48 +242,51 @@ class Reader {
       pages.insert(pages.end(), batch.pages.begin(), batch.pages.end());
     const Buffer pages_there = call_.table(pages.data(), bytes_of(pages));
     const Buffer values = call_.scratch(static_cast<int64_t>(pages.size() * sizeof(PageValues)));
-    const int64_t room_bytes = divide_up(plan.room_bytes, 256) * 256;
-    const Buffer rooms = call_.scratch(std::min(kRooms, std::ssize(plan.batches)) * room_bytes);
-    const int64_t pieces = divide_up(plan.room_bytes, plan.piece_bytes);
-    // Twice the pieces of a batch: when one can be filled again, the batch before the last one is
-    // done, and so the room that its successor gets is free.
-    PinnedRing ring(op_, std::min(plan.piece_bytes, plan.room_bytes), 2 * pieces,
+    const Rooms rooms(call_, op_, place_, plan);
+    std::vector<Piece> pieces = pieces_of(plan);
+    std::vector<int64_t> parts;
+    for (const Piece& piece : pieces) parts.push_back(std::ssize(piece.reads));
+    const int64_t most_open =
+        std::min(std::clamp<int64_t>(kPinnedBytes / plan.piece_bytes, 2, 16), std::ssize(pieces));
+    PinnedRing ring(op_, std::min(plan.piece_bytes, plan.room_bytes), most_open,
                     current_stream(place_));
     int64_t first_page = 0;
-    for (size_t b = 0; b < plan.batches.size(); ++b) {
-      look_for_interrupt();
-      const BatchPlan& batch = plan.batches[b];
-      const std::byte* const room = rooms.data() + static_cast<int64_t>(b) % kRooms * room_bytes;
-      auto read = batch.reads.begin();
-      for (int64_t piece = 0; piece < pieces; ++piece) {
-        const int64_t begin = piece * plan.piece_bytes;
-        const int64_t bytes = std::min(plan.piece_bytes, batch.room_bytes - begin);
-        PinnedBlock& block = ring.take(static_cast<int64_t>(b) * pieces + piece);
-        if (bytes > 0) {
-          const auto first = read;
-          while (read != batch.reads.end() &&
-                 read->to < static_cast<uint64_t>(begin + plan.piece_bytes))
-            ++read;
-          read_piece(std::span(first, read), begin, block.buffer.mutable_as<char>());
-          record_copy(op_, "pages to device", bytes, true, host, place_);
-          ring.send(block, 0, bytes, room + begin);
-        }
-        ring.give(block);
-      }
-      const Buffer unpacked = call_.scratch(batch.unpacked_bytes);
-      const Buffer words = call_.scratch(4 * batch.words);
-      if constexpr (built_with_cuda)
-        cuda::read_pages(call_,
-                         {.pages = pages_there.as<DevicePage>() + first_page,
-                          .num_pages = std::ssize(batch.pages),
-                          .values = call_.writes_as<PageValues>(values) + first_page,
-                          .chunks = chunks_there.as<DeviceChunk>(),
-                          .packed = reinterpret_cast<const uint8_t*>(room),
-                          .unpacked = scratch_as<uint8_t>(unpacked),
-                          .words = scratch_as<uint32_t>(words)},
-                         batch.slices);
-      first_page += std::ssize(batch.pages);
-    }
+    make_in_order(parts, most_open,
+                  {.open =
+                       [&](int64_t k) {
+                         const CudaScope scope(op_, place_.index);
+                         pieces[static_cast<size_t>(k)].block = &ring.take(k);
+                       },
+                   .make =
+                       [&](int64_t k, int64_t part) {
+                         const Piece& piece = pieces[static_cast<size_t>(k)];
+                         read_part(piece.reads[static_cast<size_t>(part)], piece);
+                       },
+                   .send =
+                       [&](int64_t k) {
+                         const CudaScope scope(op_, place_.index);
+                         const Piece& piece = pieces[static_cast<size_t>(k)];
+                         const Room& room = rooms.of(piece.batch);
+                         if (piece.begin == 0) begin_after(op_, ring.copies(), room.stream);
+                         if (piece.block) {
+                           record_copy(op_, "pages to device", piece.bytes, true, host, place_);
+                           ring.send(*piece.block, 0, piece.bytes, room.packed + piece.begin);
+                           ring.give_when_sent(*piece.block);
+                         }
+                         if (!piece.is_last) return;
+                         const BatchPlan& batch = plan.batches[static_cast<size_t>(piece.batch)];
+                         begin_after(op_, room.stream, ring.copies());
+                         decode(batch,
+                                {.pages = pages_there.as<DevicePage>() + first_page,
+                                 .num_pages = std::ssize(batch.pages),
+                                 .values = scratch_as<PageValues>(values) + first_page,
+                                 .chunks = chunks_there.as<DeviceChunk>(),
+                                 .packed = reinterpret_cast<const uint8_t*>(room.packed),
+                                 .unpacked = room.unpacked,
+                                 .words = room.words},
+                                room.stream);
+                         first_page += std::ssize(batch.pages);
+                       }});
     call_.finish(0);
     std::vector<std::byte> found(static_cast<size_t>(state_bytes));
     call_.fetch(found.data(), state.data(), state_bytes);
@@ -217,19 +299,57 @@ class Reader {
     }
   }
 
-  // By all workers. What cannot be unpacked is left to the host's reader.
-  void read_piece(std::span<const PageRead> reads, int64_t begin, char* into) {
-    std::vector<uint8_t> is_damaged(reads.size(), 0);
-    parallel_for(std::ssize(reads), [&](int64_t task) {
-      const PageRead& read = reads[static_cast<size_t>(task)];
-      try {
-        read_page_bytes(read, into + (static_cast<int64_t>(read.to) - begin));
-      } catch (const Refusal&) {
-        is_damaged[static_cast<size_t>(task)] = 1;
+  static std::vector<Piece> pieces_of(const PagePlan& plan) {
+    std::vector<Piece> made;
+    for (size_t b = 0; b < plan.batches.size(); ++b) {
+      const BatchPlan& batch = plan.batches[b];
+      auto read = batch.reads.begin();
+      for (int64_t begin = 0; begin < batch.room_bytes; begin += plan.piece_bytes) {
+        Piece& piece = made.emplace_back();
+        piece.batch = static_cast<int64_t>(b);
+        piece.begin = begin;
+        piece.bytes = std::min(plan.piece_bytes, batch.room_bytes - begin);
+        piece.is_last = begin + piece.bytes == batch.room_bytes;
+        const auto first = read;
+        while (read != batch.reads.end() &&
+               read->to < static_cast<uint64_t>(begin + plan.piece_bytes))
+          ++read;
+        piece.reads = std::span(first, read);
       }
-    });
-    for (size_t r = 0; r < reads.size(); ++r)
-      if (is_damaged[r]) made_.reasons[reads[r].chunk->column] = "a page cannot be unpacked";
+    }
+    return made;
+  }
+
+  // What cannot be unpacked is left to the host's reader.
+  void read_part(const PageRead& read, const Piece& piece) {
+    std::unique_ptr<UnpackRoom> unpacker;
+    if (read.unpack) {
+      const std::lock_guard lock(mutex_);
+      if (unpackers_.empty()) unpackers_.push_back(std::make_unique<UnpackRoom>());
+      unpacker = std::move(unpackers_.back());
+      unpackers_.pop_back();
+    }
+    char* const into = piece.block->buffer.mutable_as<char>();
+    bool is_right = true;
+    try {
+      read_page_bytes(read, into + (static_cast<int64_t>(read.to) - piece.begin), unpacker.get());
+    } catch (const Refusal&) {
+      is_right = false;
+    }
+    if (!unpacker) return;
+    const std::lock_guard lock(mutex_);
+    unpackers_.push_back(std::move(unpacker));
+    if (!is_right) made_.reasons[read.chunk->column] = "a page cannot be unpacked";
+  }
+
+  // On the stream of the room, but rows, which need dictionaries of earlier batches.
+  void decode(const BatchPlan& plan, const PageBatch& batch, void* stream) {
+    if constexpr (built_with_cuda) {
+      cuda::find_values(stream, batch);
+      begin_after(op_, call_.stream(), stream);
+      if (plan.slices > 0) cuda::write_rows(call_.stream(), batch, plan.slices);
+      begin_after(op_, stream, call_.stream());
+    }
   }
 
   void finish() {
@@ -260,6 +380,8 @@ class Reader {
   std::vector<There> there_{};
   std::vector<Buffer> dictionaries_{};
   std::vector<uint64_t> nulls_{};
+  std::mutex mutex_{};  // of what follows, and of reasons while pages are read
+  std::vector<std::unique_ptr<UnpackRoom>> unpackers_{};
 };
 
 }  // namespace

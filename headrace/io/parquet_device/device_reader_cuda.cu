@@ -8,8 +8,7 @@ namespace hr::parquet::cuda {
 
 namespace {
 
-constexpr int kPageThreads = 256;
-constexpr int kDictionaryThreads = 1024;  // one page has them all
+constexpr int kPageThreads = 512;
 constexpr int kRowThreads = 256;
 
 /// Phases of the threads of a block; see HostBlock.
@@ -92,30 +91,21 @@ __device__ bool is_refused_for_all(const DeviceChunk& chunk) {
   return __syncthreads_or(threadIdx.x == 0 && is_refused(chunk)) != 0;
 }
 
-__global__ void __launch_bounds__(kPageThreads) unpack_kernel(PageBatch batch) {
-  __shared__ SnappyWindow window;
-  __shared__ uint32_t warps[kPageThreads / 32];
-  const DevicePage& page = batch.pages[blockIdx.x];
-  if (is_refused_for_all(batch.chunks[page.chunk])) return;
-  unpack_page(CudaBlock<kPageThreads>{warps}, window, batch, page);
-}
-
-__global__ void __launch_bounds__(kDictionaryThreads) dictionary_kernel(PageBatch batch) {
-  __shared__ PageWindow window;
-  __shared__ uint32_t warps[kDictionaryThreads / 32];
-  const DevicePage& page = batch.pages[blockIdx.x];
-  if (!page.is_dictionary || is_refused_for_all(batch.chunks[page.chunk])) return;
-  read_dictionary(CudaBlock<kDictionaryThreads>{warps}, window, batch, page);
-}
-
 __global__ void __launch_bounds__(kPageThreads) page_kernel(PageBatch batch) {
-  __shared__ PageWindow window;
+  __shared__ union {
+    SnappyWindow packed;
+    PageWindow page;
+  } window;
   __shared__ uint32_t warps[kPageThreads / 32];
+  const CudaBlock<kPageThreads> block{warps};
   const DevicePage& page = batch.pages[blockIdx.x];
   const DeviceChunk& chunk = batch.chunks[page.chunk];
-  if (page.is_dictionary || is_refused_for_all(chunk)) return;
+  if (is_refused_for_all(chunk)) return;
+  unpack_page(block, window.packed, batch, page);
+  if (is_refused_for_all(chunk)) return;
+  if (page.is_dictionary) return read_dictionary(block, window.page, batch, page);
   PageValues& values = batch.values[blockIdx.x];
-  const bool is_right = begin_page(CudaBlock<kPageThreads>{warps}, window, batch, page, values);
+  const bool is_right = begin_page(block, window.page, batch, page, values);
   if (threadIdx.x != 0) return;
   if (!is_right)
     *chunk.refused = 1;
@@ -162,13 +152,14 @@ __global__ void __launch_bounds__(kRowThreads) rows_kernel(PageBatch batch) {
 
 }  // namespace
 
-void read_pages(const DeviceCall& call, const PageBatch& batch, uint32_t slices) {
-  const auto stream = static_cast<cudaStream_t>(call.stream());
-  const auto pages = static_cast<unsigned>(batch.num_pages);
-  unpack_kernel<<<pages, kPageThreads, 0, stream>>>(batch);
-  dictionary_kernel<<<pages, kDictionaryThreads, 0, stream>>>(batch);
-  page_kernel<<<pages, kPageThreads, 0, stream>>>(batch);
-  if (slices > 0) rows_kernel<<<slices, kRowThreads, 0, stream>>>(batch);
+void find_values(void* stream, const PageBatch& batch) {
+  page_kernel<<<static_cast<unsigned>(batch.num_pages), kPageThreads, 0,
+                static_cast<cudaStream_t>(stream)>>>(batch);
+  check_cuda("read_parquet", cudaGetLastError());
+}
+
+void write_rows(void* stream, const PageBatch& batch, uint32_t slices) {
+  rows_kernel<<<slices, kRowThreads, 0, static_cast<cudaStream_t>(stream)>>>(batch);
   check_cuda("read_parquet", cudaGetLastError());
 }
 

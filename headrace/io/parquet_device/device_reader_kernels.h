@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels that turn the bytes of pages into rows.
 #pragma once
-#include "headrace/data/device.h"
 #include "headrace/io/parquet_device/page_math.h"
 
 #include <cstdint>
 
 namespace hr::parquet::cuda {
 
-/// Queues the reading of pages of which all tables and bytes lie on the device; `slices`: of all.
-void read_pages(const DeviceCall& call, const PageBatch& batch, uint32_t slices);
+/// Queues the unpacking of pages, of which all tables and bytes lie on the device, and the search
+/// for their values.
+void find_values(void* stream, const PageBatch& batch);
+
+/// Queues the writing of their rows, when the values of all dictionaries are there; `slices`: of
+/// all pages, more than 0.
+void write_rows(void* stream, const PageBatch& batch, uint32_t slices);
 
 }  // namespace hr::parquet::cuda

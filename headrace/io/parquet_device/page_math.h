@@ -382,8 +382,7 @@ HR_BOTH bool begin_page(const Block& block, PageWindow& window, const PageBatch&
     case PageForm::kCoded: {
       if (size == 0 || bytes[0] > 32) return false;
       const HybridBytes indices{bytes + 1, size - 1, bytes[0]};
-      if (!read_integers(block, window.runs, indices, there, dense)) return false;
-      return !block.any(there, [&](int64_t i) { return dense[i] >= chunk.dictionary_size; });
+      return read_integers(block, window.runs, indices, there, chunk.dictionary_size, dense);
     }
     case PageForm::kDelta:
       return read_delta(block, window.steps, {bytes, size}, there, dense);

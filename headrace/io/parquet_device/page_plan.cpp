@@ -16,10 +16,14 @@ namespace {
 
 constexpr int64_t kHeaderBytes = 512;
 constexpr int64_t kPartBytes = int64_t{512} << 10;  // that a worker reads at once
-constexpr int64_t kMostUnpackedBytes = int64_t{1} << 30;
+constexpr int64_t kMostUnpackedBytes = int64_t{256} << 20;
 
 int64_t aligned(int64_t bytes) {
   return divide_up(bytes, 16) * 16;
+}
+
+bool is_unpacked_here(const PlannedPage& page) {
+  return page.is_packed && !page.page.is_packed;
 }
 
 bool is_coded(Encoding encoding) {
@@ -127,15 +131,15 @@ class Batches {
     const DeviceChunk there = device_chunk(of, chunk);
     for (const PlannedPage& planned : chunk.pages) {
       const int64_t bytes = int64_t{planned.page.level_bytes} + planned.page.packed_bytes;
+      const int64_t slack = is_unpacked_here(planned) ? kUnpackSlack : kReadSlack;
       BatchPlan& batch = batch_for(bytes, planned.page);
       DevicePage page = planned.page;
       page.chunk = number;
       int64_t to = aligned(batch.room_bytes);
-      if (const int64_t rest = plan_.piece_bytes - to % plan_.piece_bytes;
-          bytes + kReadSlack > rest)
+      if (const int64_t rest = plan_.piece_bytes - to % plan_.piece_bytes; bytes + slack > rest)
         to += rest;
       page.packed = static_cast<uint64_t>(to);
-      batch.room_bytes = to + bytes + kReadSlack;
+      batch.room_bytes = to + bytes + slack;
       const bool stays =
           of.leaf->dtype.is_string() && (page.is_dictionary || page.form == PageForm::kText);
       if (page.is_packed && !stays) {
@@ -168,7 +172,7 @@ class Batches {
 
   static void add_reads(const ChunkSource& of, const PlannedPage& page, uint64_t to,
                         BatchPlan& batch) {
-    if (page.is_packed && !page.page.is_packed) {
+    if (is_unpacked_here(page)) {
       batch.reads.push_back({&of, page.offset, page.bytes, to, &page});
       return;
     }
@@ -259,25 +263,28 @@ PagePlan plan_pages(const std::vector<ChunkSource>& chunks, const std::vector<Ch
   for (const ChunkPlan& plan : plans)
     for (const PlannedPage& page : plan.pages)
       piece_bytes = std::max(piece_bytes, aligned(int64_t{page.page.level_bytes} +
-                                                  page.page.packed_bytes + kReadSlack));
+                                                  page.page.packed_bytes + kUnpackSlack));
   Batches batches(piece_bytes, batch_bytes);
   for (size_t c = 0; c < chunks.size(); ++c)
     if (plans[c].refusal.empty()) batches.add(chunks[c], plans[c], static_cast<uint32_t>(c));
   return std::move(batches).finish();
 }
 
-void read_page_bytes(const PageRead& read, char* into) {
-  if (!read.unpack) return read.chunk->source->read(read.offset, into, read.bytes);
+void read_page_bytes(const PageRead& read, char* into, UnpackRoom* room) {
+  const ByteSource& source = *read.chunk->source;
+  if (!read.unpack) return source.read(read.offset, into, read.bytes);
   const DevicePage& page = read.unpack->page;
-  Buffer packed = Buffer::allocate(read.bytes);
-  Buffer unpacked = Buffer::allocate(page.unpacked_bytes + kUnpackSlack);
-  read.chunk->source->read(read.offset, packed.mutable_as<char>(), read.bytes);
-  std::memcpy(into, packed.data(), page.level_bytes);
-  PageUnpacker(read.chunk->chunk->codec)
-      .unpack({packed.as<char>() + page.level_bytes,
-               static_cast<size_t>(read.bytes - page.level_bytes)},
-              unpacked.mutable_as<char>(), page.unpacked_bytes);
-  std::memcpy(into + page.level_bytes, unpacked.data(), page.unpacked_bytes);
+  const Codec codec = read.chunk->chunk->codec;
+  if (!room->unpacker || room->codec != codec) {
+    room->unpacker.emplace(codec);
+    room->codec = codec;
+  }
+  if (room->packed.size_bytes() < read.bytes) room->packed = Buffer::allocate(2 * read.bytes);
+  source.read(read.offset, room->packed.mutable_as<char>(), read.bytes);
+  std::memcpy(into, room->packed.data(), page.level_bytes);
+  room->unpacker->unpack({room->packed.as<char>() + page.level_bytes,
+                          static_cast<size_t>(read.bytes - page.level_bytes)},
+                         into + page.level_bytes, page.unpacked_bytes);
 }
 
 }  // namespace hr::parquet

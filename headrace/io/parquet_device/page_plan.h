@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which pages a device reads and when: found by their headers alone, before their bytes are read.
 #pragma once
+#include "headrace/io/parquet/codecs.h"
 #include "headrace/io/parquet/metadata.h"
 #include "headrace/io/parquet/schema.h"
 #include "headrace/io/parquet_device/page_math.h"
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,7 +55,7 @@ struct PageRead {
   int64_t offset;
   int64_t bytes;
   uint64_t to;
-  const PlannedPage* unpack;  ///< null: copied as it is
+  const PlannedPage* unpack;  ///< what is unpacked; null: copied as it is
 };
 
 /// Pages that are read together. Their bytes lie in pieces of the room, each page in one.
@@ -79,7 +81,15 @@ PagePlan plan_pages(const std::vector<ChunkSource>& chunks, const std::vector<Ch
 /// What a device has to know of a chunk, but addresses.
 DeviceChunk device_chunk(const ChunkSource& of, const ChunkPlan& plan);
 
-/// Reads what belongs at `read.to` to `into`.
-void read_page_bytes(const PageRead& read, char* into);
+/// What a worker unpacks pages with, one after the other.
+struct UnpackRoom {
+  Buffer packed{};
+  Codec codec = Codec::kNone;
+  std::optional<PageUnpacker> unpacker{};
+};
+
+/// Reads what belongs at `read.to` to `into`; `room`: for pages that are unpacked. Throws Refusal
+/// for a damaged page, and what sources throw.
+void read_page_bytes(const PageRead& read, char* into, UnpackRoom* room);
 
 }  // namespace hr::parquet

@@ -6,6 +6,7 @@
 #include "headrace/base/utf8.h"
 #include "headrace/data/column_testing.h"
 #include "headrace/io/parquet/delta.h"
+#include "headrace/io/parquet/hybrid.h"
 #include "headrace/io/parquet/parquet_testing.h"
 #include "headrace/io/parquet/refusal.h"
 #include "headrace/io/parquet/snappy.h"
@@ -142,12 +143,13 @@ Phases by_phases(const std::string& file, bool is_reversed = false, int64_t batc
     for (const DevicePage& page : batch.pages)
       if (page.form == PageForm::kDelta) made.has_differences[chunks[page.chunk].column] = true;
     auto room = zeros<char>(batch.room_bytes);
+    UnpackRoom unpacker;
     for (const PageRead& read : batch.reads) {
       EXPECT_LE(read.to % static_cast<uint64_t>(plan.piece_bytes) +
                     static_cast<uint64_t>(read.unpack ? 0 : read.bytes),
                 static_cast<uint64_t>(plan.piece_bytes));
       try {
-        read_page_bytes(read, room.data() + read.to);
+        read_page_bytes(read, room.data() + read.to, &unpacker);
       } catch (const Refusal&) {
         made.reasons[read.chunk->column] = "a page cannot be unpacked";
       }
@@ -391,6 +393,73 @@ TEST(DeltaByPhases, TakesAndRefusesWhatTheHostDoes) {
   }
   EXPECT_GT(refused, 500);
   EXPECT_GT(taken, 500);
+}
+
+// Stretches of packed runs that begin alike, with other runs among them.
+std::string runs_of(std::mt19937_64& random, int width, size_t& count) {
+  const uint64_t mask = (uint64_t{1} << width) - 1;
+  std::string bytes;
+  for (uint64_t stretch = 1 + random() % 6; stretch > 0; --stretch) {
+    const size_t size = 8 * (1 + random() % (random() % 4 == 0 ? 100 : 3));
+    for (uint64_t run = random() % (random() % 3 == 0 ? 700 : 9); run > 0; --run) {
+      std::vector<uint64_t> values(size);
+      for (uint64_t& value : values) value = random() & mask;
+      bytes += testing::packed_run(values, width);
+      count += size;
+    }
+    for (uint64_t run = random() % 3; run > 0; --run) {
+      const size_t times = random() % 20;
+      bytes += testing::repeated_run(times, static_cast<uint32_t>(random() & mask), width);
+      count += times;
+    }
+  }
+  return bytes;
+}
+
+TEST(HybridByPhases, TakesAndRefusesWhatTheHostDoes) {
+  std::mt19937_64 random(11);
+  auto runs = std::make_unique<HybridRuns>();
+  int refused = 0, taken = 0;
+  for (int round = 0; round < 400; ++round) {
+    const auto width = static_cast<int>(random() % 33);
+    size_t all = 0;
+    std::string packed = runs_of(random, width, all);
+    if (round % 2 == 0 && !packed.empty()) {
+      for (uint64_t flips = random() % 4; flips > 0; --flips)
+        packed[random() % packed.size()] = static_cast<char>(random());
+      if (random() % 4 == 0) packed.resize(random() % (packed.size() + 1));
+    }
+    const auto size = static_cast<uint32_t>(random() % 3 == 0 ? all + random() % 2 : all / 2);
+    std::vector<uint32_t> host(size), out(size + 1, 99), words(size / 32 + 2, 99);
+    bool is_right = true;
+    try {
+      HybridReader(packed, width).read(size, host.data());
+    } catch (const Refusal&) {
+      is_right = false;
+    }
+    std::vector<uint8_t> from(packed.begin(), packed.end());
+    from.resize(from.size() + kReadSlack);
+    const HybridBytes bytes{from.data(), static_cast<uint32_t>(packed.size()),
+                            static_cast<uint32_t>(width)};
+    const HostBlock block{round % 4 < 2};
+    const uint32_t most =
+        size > 0 && is_right ? *std::max_element(host.begin(), host.end()) : ~uint32_t{0} - 1;
+    const bool is_read = read_integers(block, *runs, bytes, size, most + (most != ~0u), out.data());
+    ASSERT_EQ(out[size], 99);
+    ++(is_right ? taken : refused);
+    if (most == ~0u) continue;
+    ASSERT_EQ(is_read, is_right) << round;
+    if (!is_right) continue;
+    ASSERT_TRUE(std::equal(host.begin(), host.end(), out.begin())) << round;
+    if (size > 0 && most > 0) {
+      ASSERT_FALSE(read_integers(block, *runs, bytes, size, most, out.data()));
+    }
+    if (width != 1) continue;
+    ASSERT_TRUE(read_bits(block, *runs, bytes, size, words.data()));
+    for (uint32_t i = 0; i < size; ++i) ASSERT_EQ(words[i / 32] >> i % 32 & 1, host[i]) << round;
+  }
+  EXPECT_GT(refused, 20);
+  EXPECT_GT(taken, 200);
 }
 
 TEST(PagesByPhases, TextIsUtf8AsOnTheHost) {
