@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""cuDF's CSV reader with an RMM pool, to CuPy arrays, at the best settings found.
+"""cuDF's readers with an RMM pool, to CuPy arrays, at the best settings found for CSV.
 
 For 510 MB in the page cache on 16 cores: 37 ms with 16 or 32 threads of KvikIO, 38 with 8, 44 with
 4; larger tasks, larger bounce buffers, a pinned pool and mapped files are no faster.
@@ -47,3 +47,10 @@ def read(path: Path, dtype: str) -> Any:
     data = column.data()
     memory = cp.cuda.UnownedMemory(data.ptr, data.size, column)
     return cp.ndarray((column.size(),), dtype, cp.cuda.MemoryPointer(memory, 0))
+
+
+def read_parquet(paths: list[Path]) -> Any:
+    """Read all columns of files, as a table of cuDF."""
+    source = pylibcudf.io.SourceInfo([str(path) for path in paths])
+    options = pylibcudf.io.parquet.ParquetReaderOptions.builder(source).build()
+    return pylibcudf.io.parquet.read_parquet(options).tbl
