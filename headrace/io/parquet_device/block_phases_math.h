@@ -28,6 +28,12 @@ struct HostBlock {
     return found;
   }
 
+  /// The same for few items that take long, each unlike the others.
+  template <class F>
+  HR_BOTH void each_apart(uint32_t count, const F& f) const {
+    each(count, [&](int64_t i) { f(static_cast<uint32_t>(i)); });
+  }
+
   /// f() once.
   template <class F>
   HR_BOTH void one(const F& f) const {

@@ -40,6 +40,10 @@ int64_t bytes_of(const std::vector<T>& values) {
   return static_cast<int64_t>(values.size() * sizeof(T));
 }
 
+int64_t aligned(int64_t bytes) {
+  return divide_up(bytes, 256) * 256;
+}
+
 struct DeviceColumns {
   std::vector<std::optional<Column>> columns{};  // nothing: the host has to read it,
   std::vector<std::string> reasons{};            // for this reason
@@ -71,16 +75,17 @@ class Rooms {
     }
     rooms_.resize(static_cast<size_t>(std::min(kRooms, std::ssize(plan.batches))));
     const std::array<void*, kRooms> streams = streams_of(place.index);
-    for (size_t k = 0; k < rooms_.size(); ++k) {
-      const auto keep = [&](int64_t bytes) {
-        return buffers_.emplace_back(call.scratch(bytes)).data();
-      };
-      Room& room = rooms_[k];
-      room.stream = streams[k];
-      room.packed = keep(plan.room_bytes);
-      room.unpacked = reinterpret_cast<uint8_t*>(const_cast<std::byte*>(keep(unpacked)));
-      room.words = reinterpret_cast<uint32_t*>(const_cast<std::byte*>(keep(words)));
-      begin_after(op, room.stream, call.stream());
+    const std::ptrdiff_t count = std::ssize(rooms_);
+    const int64_t packed = aligned(plan.room_bytes), each = packed + aligned(unpacked) + words;
+    memory_ = call.scratch(count * aligned(each));
+    auto* at = const_cast<std::byte*>(memory_.data());
+    for (std::ptrdiff_t k = 0; k < count; ++k, at += aligned(each)) {
+      rooms_[static_cast<size_t>(k)] = {
+          .stream = streams[static_cast<size_t>(k)],
+          .packed = at,
+          .unpacked = reinterpret_cast<uint8_t*>(at + packed),
+          .words = reinterpret_cast<uint32_t*>(at + packed + aligned(unpacked))};
+      begin_after(op, streams[static_cast<size_t>(k)], call.stream());
     }
   }
 
@@ -106,7 +111,7 @@ class Rooms {
   }
 
   std::string_view op_;
-  std::vector<Buffer> buffers_{};
+  Buffer memory_{};
   std::vector<Room> rooms_{};
 };
 
@@ -345,7 +350,7 @@ class Reader {
   // On the stream of the room, but rows, which need dictionaries of earlier batches.
   void decode(const BatchPlan& plan, const PageBatch& batch, void* stream) {
     if constexpr (built_with_cuda) {
-      cuda::find_values(stream, batch);
+      cuda::find_values(stream, batch, plan.has_zstd);
       begin_after(op_, call_.stream(), stream);
       if (plan.slices > 0) cuda::write_rows(call_.stream(), batch, plan.slices);
       begin_after(op_, stream, call_.stream());

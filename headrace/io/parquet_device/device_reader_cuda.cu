@@ -30,6 +30,14 @@ struct CudaBlock {
   }
 
   template <class F>
+  __device__ void each_apart(uint32_t count, const F& f) const {
+    const uint32_t apart = count > kThreads / 32 ? 16 : 32;
+    for (uint32_t i = threadIdx.x; i < count * apart; i += kThreads)
+      if (i % apart == 0) f(i / apart);
+    __syncthreads();
+  }
+
+  template <class F>
   __device__ void one(const F& f) const {
     __syncthreads();  // others may still read what it changes
     if (threadIdx.x == 0) f();
@@ -89,6 +97,14 @@ struct CudaBlock {
 /// The same for all threads, though other blocks may refuse the chunk now.
 __device__ bool is_refused_for_all(const DeviceChunk& chunk) {
   return __syncthreads_or(threadIdx.x == 0 && is_refused(chunk)) != 0;
+}
+
+__global__ void __launch_bounds__(kPageThreads, 2) zstd_kernel(PageBatch batch) {
+  __shared__ ZstdWindow window;
+  __shared__ uint32_t warps[kPageThreads / 32];
+  const DevicePage& page = batch.pages[blockIdx.x];
+  if (page.packing != PagePacking::kZstd || is_refused_for_all(batch.chunks[page.chunk])) return;
+  unpack_zstd_page(CudaBlock<kPageThreads>{warps}, window, batch, page);
 }
 
 __global__ void __launch_bounds__(kPageThreads) page_kernel(PageBatch batch) {
@@ -152,9 +168,11 @@ __global__ void __launch_bounds__(kRowThreads) rows_kernel(PageBatch batch) {
 
 }  // namespace
 
-void find_values(void* stream, const PageBatch& batch) {
-  page_kernel<<<static_cast<unsigned>(batch.num_pages), kPageThreads, 0,
-                static_cast<cudaStream_t>(stream)>>>(batch);
+void find_values(void* stream, const PageBatch& batch, bool has_zstd) {
+  const auto pages = static_cast<unsigned>(batch.num_pages);
+  const auto queue = static_cast<cudaStream_t>(stream);
+  if (has_zstd) zstd_kernel<<<pages, kPageThreads, 0, queue>>>(batch);
+  page_kernel<<<pages, kPageThreads, 0, queue>>>(batch);
   check_cuda("read_parquet", cudaGetLastError());
 }
 

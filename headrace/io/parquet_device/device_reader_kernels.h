@@ -8,8 +8,8 @@
 namespace hr::parquet::cuda {
 
 /// Queues the unpacking of pages, of which all tables and bytes lie on the device, and the search
-/// for their values.
-void find_values(void* stream, const PageBatch& batch);
+/// for their values. `has_zstd`: some are packed by it.
+void find_values(void* stream, const PageBatch& batch, bool has_zstd);
 
 /// Queues the writing of their rows, when the values of all dictionaries are there; `slices`: of
 /// all pages, more than 0.

@@ -8,6 +8,7 @@
 #include "headrace/io/parquet_device/delta_block_math.h"
 #include "headrace/io/parquet_device/hybrid_block_math.h"
 #include "headrace/io/parquet_device/snappy_block_math.h"
+#include "headrace/io/parquet_device/zstd_block_math.h"
 
 #include <cstddef>
 
@@ -15,6 +16,9 @@ namespace hr::parquet {
 
 /// How a page has its values.
 enum class PageForm : uint8_t { kFixed, kBits, kBitRuns, kText, kCoded, kDelta };
+
+/// How its bytes are packed.
+enum class PagePacking : uint8_t { kNone, kSnappy, kZstd };
 
 /// A column chunk, and where it goes. Addresses are the device's.
 struct DeviceChunk {
@@ -49,7 +53,8 @@ struct DevicePage {
   PageForm form = PageForm::kFixed;
   bool is_dictionary = false;
   bool is_version_two = false;
-  bool is_packed = false;    ///< by Snappy
+  PagePacking packing = PagePacking::kNone;
+  uint64_t zstd = 0;         ///< among the batch's words: what zstd_words counts
   uint64_t valid = 0;        ///< among the batch's words: a bitmap, and values before each word
   uint64_t dense = 0;        ///< the same: a number for each value that is there, of kDelta two
   uint32_t first_slice = 0;  ///< of the batch, for who writes rows
@@ -93,7 +98,7 @@ HR_BOTH inline uint8_t* unpacked_bytes(const PageBatch& batch, const DevicePage&
     if (page.is_dictionary) return chunk.dictionary_text;
     if (page.form == PageForm::kText) return chunk.text + page.unpacked;
   }
-  if (!page.is_packed) return const_cast<uint8_t*>(packed_bytes(batch, page));
+  if (page.packing == PagePacking::kNone) return const_cast<uint8_t*>(packed_bytes(batch, page));
   return batch.unpacked + page.unpacked;
 }
 
@@ -283,17 +288,35 @@ HR_BOTH void check_page(const Block& block, const DeviceChunk& chunk, bool is_ri
   });
 }
 
-/// Unpacks the bytes of a page to where they belong.
+/// Words that a page needs while it is unpacked from zstd; their place is a multiple of four.
+HR_BOTH inline uint64_t zstd_words(uint32_t unpacked) {
+  return (uint64_t{unpacked} + kReadSlack + 15) / 16 * 4 + 2 * uint64_t{most_sequences(unpacked)};
+}
+
+template <class Block>
+HR_BOTH void unpack_zstd_page(const Block& block, ZstdWindow& window, const PageBatch& batch,
+                              const DevicePage& page) {
+  uint32_t* const words = batch.words + page.zstd;
+  const uint32_t most = most_sequences(page.unpacked_bytes);
+  const uint64_t behind = zstd_words(page.unpacked_bytes) - 2 * uint64_t{most};
+  const ZstdRoom room{reinterpret_cast<uint8_t*>(words),
+                      reinterpret_cast<uint64_t*>(words + behind), most};
+  check_page(block, batch.chunks[page.chunk],
+             unpack_zstd(block, window, room, packed_bytes(batch, page), page.packed_bytes,
+                         unpacked_bytes(batch, page), page.unpacked_bytes));
+}
+
+/// Unpacks the bytes of a page, unless zstd did, to where they belong.
 template <class Block>
 HR_BOTH void unpack_page(const Block& block, SnappyWindow& window, const PageBatch& batch,
                          const DevicePage& page) {
   const DeviceChunk& chunk = batch.chunks[page.chunk];
   const uint8_t* const packed = packed_bytes(batch, page);
   uint8_t* const out = unpacked_bytes(batch, page);
-  if (page.is_packed)
+  if (page.packing == PagePacking::kSnappy)
     check_page(block, chunk,
                unpack_snappy(block, window, packed, page.packed_bytes, out, page.unpacked_bytes));
-  else if (out != packed)
+  else if (page.packing == PagePacking::kNone && out != packed)
     block.copy(out, packed, page.unpacked_bytes);
 }
 

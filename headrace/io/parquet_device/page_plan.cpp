@@ -15,7 +15,8 @@ namespace hr::parquet {
 namespace {
 
 constexpr int64_t kHeaderBytes = 512;
-constexpr int64_t kPartBytes = int64_t{512} << 10;  // that a worker reads at once
+constexpr int64_t kPartBytes = int64_t{512} << 10;    // that a worker reads at once
+constexpr int64_t kMostZstdBytes = int64_t{8} << 20;  // of a page: one block of threads has it
 constexpr int64_t kMostUnpackedBytes = int64_t{256} << 20;
 
 int64_t aligned(int64_t bytes) {
@@ -23,7 +24,7 @@ int64_t aligned(int64_t bytes) {
 }
 
 bool is_unpacked_here(const PlannedPage& page) {
-  return page.is_packed && !page.page.is_packed;
+  return page.is_packed && page.page.packing == PagePacking::kNone;
 }
 
 bool is_coded(Encoding encoding) {
@@ -66,9 +67,11 @@ PlannedPage planned(const ChunkSource& of, const PageHeader& header, int64_t off
   made.is_packed = codec != Codec::kNone && header.is_compressed;
   if (made.is_packed ? unpacked > most_unpacked(codec, packed) : packed != unpacked)
     damaged("a page says that it is larger than its bytes can be");
-  page.is_packed = made.is_packed && codec == Codec::kSnappy;
-  plan.is_unpacked_here |= made.is_packed && !page.is_packed;
-  page.packed_bytes = static_cast<uint32_t>(page.is_packed ? packed : unpacked);
+  if (made.is_packed && codec == Codec::kSnappy) page.packing = PagePacking::kSnappy;
+  if (made.is_packed && codec == Codec::kZstd && unpacked <= kMostZstdBytes)
+    page.packing = PagePacking::kZstd;
+  plan.is_unpacked_here |= is_unpacked_here(made);
+  page.packed_bytes = static_cast<uint32_t>(is_unpacked_here(made) ? unpacked : packed);
   page.unpacked_bytes = static_cast<uint32_t>(unpacked);
   page.num_values = static_cast<uint32_t>(header.num_values);
   return made;
@@ -113,6 +116,11 @@ void add_data(const ChunkSource& of, const PageHeader& header, int64_t offset, i
 // Words that a page takes, and where they lie.
 int64_t place_words(DevicePage& page, const DeviceChunk& chunk, int64_t at) {
   const int64_t rows = page.num_values, bits = divide_up(rows, 32);
+  if (page.packing == PagePacking::kZstd) {
+    at = divide_up(at, 4) * 4;
+    page.zstd = static_cast<uint64_t>(at);
+    at += static_cast<int64_t>(zstd_words(page.unpacked_bytes));
+  }
   page.valid = static_cast<uint64_t>(at);
   if (chunk.may_be_null && !page.is_dictionary) at += 2 * bits;
   page.dense = static_cast<uint64_t>(at);
@@ -122,14 +130,28 @@ int64_t place_words(DevicePage& page, const DeviceChunk& chunk, int64_t at) {
   return at + (page.form == PageForm::kBitRuns ? bits : 0);
 }
 
+// Rows need the dictionary of their chunk, and pages that take long to decode come before the last
+// bytes are copied.
+enum class PageTurn : uint8_t { kDictionary, kSlow, kQuick };
+
+PageTurn turn_of(const DevicePage& page) {
+  if (page.is_dictionary) return PageTurn::kDictionary;
+  const bool has_copies =
+      page.packing != PagePacking::kNone && page.packed_bytes < page.unpacked_bytes / 16 * 15;
+  const bool is_serial = page.form == PageForm::kText || page.form == PageForm::kDelta;
+  return has_copies || is_serial ? PageTurn::kSlow : PageTurn::kQuick;
+}
+
 class Batches {
  public:
   Batches(int64_t piece_bytes, int64_t batch_bytes)
       : plan_{.piece_bytes = piece_bytes}, batch_bytes_(batch_bytes) {}
 
-  void add(const ChunkSource& of, const ChunkPlan& chunk, uint32_t number) {
+  // Pages of one turn.
+  void add(const ChunkSource& of, const ChunkPlan& chunk, uint32_t number, PageTurn turn) {
     const DeviceChunk there = device_chunk(of, chunk);
     for (const PlannedPage& planned : chunk.pages) {
+      if (turn_of(planned.page) != turn) continue;
       const int64_t bytes = int64_t{planned.page.level_bytes} + planned.page.packed_bytes;
       const int64_t slack = is_unpacked_here(planned) ? kUnpackSlack : kReadSlack;
       BatchPlan& batch = batch_for(bytes, planned.page);
@@ -142,7 +164,8 @@ class Batches {
       batch.room_bytes = to + bytes + slack;
       const bool stays =
           of.leaf->dtype.is_string() && (page.is_dictionary || page.form == PageForm::kText);
-      if (page.is_packed && !stays) {
+      batch.has_zstd |= page.packing == PagePacking::kZstd;
+      if (page.packing != PagePacking::kNone && !stays) {
         page.unpacked = static_cast<uint64_t>(batch.unpacked_bytes);
         batch.unpacked_bytes += aligned(page.unpacked_bytes + kReadSlack);
       }
@@ -265,8 +288,10 @@ PagePlan plan_pages(const std::vector<ChunkSource>& chunks, const std::vector<Ch
       piece_bytes = std::max(piece_bytes, aligned(int64_t{page.page.level_bytes} +
                                                   page.page.packed_bytes + kUnpackSlack));
   Batches batches(piece_bytes, batch_bytes);
-  for (size_t c = 0; c < chunks.size(); ++c)
-    if (plans[c].refusal.empty()) batches.add(chunks[c], plans[c], static_cast<uint32_t>(c));
+  for (const PageTurn turn : {PageTurn::kDictionary, PageTurn::kSlow, PageTurn::kQuick})
+    for (size_t c = 0; c < chunks.size(); ++c)
+      if (plans[c].refusal.empty())
+        batches.add(chunks[c], plans[c], static_cast<uint32_t>(c), turn);
   return std::move(batches).finish();
 }
 

@@ -58,7 +58,8 @@ struct PageRead {
   const PlannedPage* unpack;  ///< what is unpacked; null: copied as it is
 };
 
-/// Pages that are read together. Their bytes lie in pieces of the room, each page in one.
+/// Pages that are read together; dictionaries come first of all. Their bytes lie in pieces of the
+/// room, each page in one.
 struct BatchPlan {
   std::vector<DevicePage> pages{};
   std::vector<PageRead> reads{};  ///< in the order of the room
@@ -66,6 +67,7 @@ struct BatchPlan {
   int64_t unpacked_bytes = 0;
   int64_t words = 0;
   uint32_t slices = 0;
+  bool has_zstd = false;
 };
 
 struct PagePlan {
