@@ -59,7 +59,7 @@ HR_BOTH inline uint64_t zigzag_value(uint64_t bits) {
   return (bits >> 1) ^ (0 - (bits & 1));
 }
 
-/// Reads the head. False: it is damaged, or says that there are fewer than `count` values.
+/// Reads the head. False: it is damaged, or of fewer than `count` values.
 HR_BOTH inline bool begin_delta(DeltaSteps& steps, const DeltaBytes& of, uint32_t count) {
   uint64_t block, all, first;
   steps.at = 0;
