@@ -13,7 +13,7 @@ from headrace.frame.columns import frame_of, framed, is_frame, new_frame
 from headrace.frame.concat import concat, rows_of
 from headrace.frame.construct import repeated
 from headrace.groupby.keys import level_keys
-from headrace.lazy.handle import mark
+from headrace.lazy.handle import eval, mark
 from headrace.reshape.alignment import rows_apart, taken_or_missing
 from headrace.rows import by_position, free_name, given, unnamed, with_levels
 from headrace.series.column import is_series, labelled_series, new_series, series_of, series_over
@@ -34,6 +34,7 @@ def _cells(op: str, long: DataFrame, keys: list[str], columns: list[str]) -> tup
     """Distinct row keys, column names, and the row of `long` for each cell; -1 if there is none."""
     import numpy as np
 
+    eval(long)  # its few rows are asked for several times
     whole = long.dropna(subset=[*keys, *columns]) if long._nodes else long
     if len(whole) < len(long):
         raise InvalidArgumentError(f"{op}: a key is missing; use dropna first: keys={keys}")
