@@ -6,6 +6,9 @@
 #include "headrace/algo/sort/string_codes_kernels.h"
 #include "headrace/algo/sort/string_words_device.h"
 
+#include <algorithm>
+#include <numeric>
+#include <string_view>
 #include <vector>
 
 namespace hr::cuda {
@@ -57,6 +60,33 @@ Column numbers_of(DeviceCall& call, const Column& strings, const StringRows& row
   return Column(TypeId::kInt32, count, numbers, valid, strings.null_count());
 }
 
+/// The order of a few distinct strings, which the host sorts sooner than kernels start; nothing if
+/// they are more or one is not in its view.
+Buffer order_of_few(const Column& strings) {
+  constexpr int64_t kFew = 1024;
+  const int64_t count = strings.num_rows();
+  if (count > kFew) return {};
+  std::vector<StringView> views(static_cast<size_t>(count));
+  {
+    DeviceCall call(kRowsOp, strings.place());
+    call.reads(strings.values_buffer());
+    call.fetch(views.data(), strings.values<StringView>().data(),
+               count * static_cast<int64_t>(sizeof views[0]));
+    call.finish(cudaGetLastError());
+  }
+  if (std::ranges::any_of(views,
+                          [](const StringView& view) { return view.size > sizeof view.inlined; }))
+    return {};
+  Buffer order = Buffer::allocate(4 * count);
+  auto* const rows = order.mutable_as<uint32_t>();
+  std::iota(rows, rows + count, uint32_t{0});
+  const auto text = [&](uint32_t row) {
+    return std::string_view(views[row].inlined, views[row].size);
+  };
+  std::sort(rows, rows + count, [&](uint32_t a, uint32_t b) { return text(a) < text(b); });
+  return output_at(kRowsOp, Tensor(TypeId::kUInt32, {count}, order), strings.place()).buffer();
+}
+
 }  // namespace
 
 RowCodes encode_strings(const Column& strings) {
@@ -72,7 +102,9 @@ RowCodes encode_strings(const Column& strings) {
 RowCodes encode_in_order(const Column& strings) {
   const RowCodes made = encode_strings(strings);
   if (made.first_rows.num_elements() < 2) return made;
-  return renumbered(made, order_of_distinct(take_rows(kRowsOp, strings, made.first_rows)));
+  const Column distinct = take_rows(kRowsOp, strings, made.first_rows);
+  const Buffer order = order_of_few(distinct);
+  return renumbered(made, order ? order : order_of_distinct(distinct));
 }
 
 std::array<Column, 2> encode_strings(const Column& left, const Column& right) {
