@@ -107,6 +107,82 @@ def test_short_strings_of_few_groups(device, words):
     assert hr.fallbacks() == ()
 
 
+SUMS = {
+    "sum": ("a", "sum"),
+    "mean": ("b", "mean"),
+    "n": ("a", "size"),
+    "there": ("b", "count"),
+    "c": ("c", "sum"),
+}
+
+
+def few(rows, groups, *, heavy=False, seed=11):
+    """Few keys of several kinds, and floats with NaN, null, infinities and negative zeros."""
+    rng = np.random.default_rng(seed + rows + groups)
+    at = rng.integers(0, groups, rows)
+    if heavy:
+        at = np.where(rng.random(rows) < 0.95, groups - 1, at)
+    word = [["", "b", "ccc", "\0", "é"][k % 5] + str(k // 5 or "") for k in range(groups)]
+    values = rng.standard_normal((3, rows)) * np.exp(3 * rng.standard_normal((3, rows)))
+    values[1][rng.random(rows) < 0.2] = np.nan
+    values[2][rng.random(rows) < 0.5] = -0.0
+    values[2][at == 1] = -0.0
+    if rows > 10:
+        values[1][3], values[1][7] = np.inf, -np.inf
+    gone = rng.random(rows) < 0.1
+    return pa.table(
+        {
+            "k": at * 1000,
+            "i": at.astype("int32"),
+            "s": pa.array(np.array(word, object)[at], mask=gone),
+            "t": pa.array([f"{w} of many bytes" for w in word]).take(pa.array(at)),
+            "w": pa.array([f"{chr(65 + 3 * k)}x" for k in range(groups)]).take(pa.array(at)),
+            "f": pa.array(np.where(at == 0, np.nan, at), mask=gone),
+            "a": values[0],
+            "b": pa.array(values[1], mask=rng.random(rows) < 0.1),
+            "c": values[2],
+        }
+    )
+
+
+@pytest.mark.parametrize("groups", [1, 2, 3, 7, 8, 9, 17])
+@pytest.mark.parametrize("heavy", [False, True])
+def test_sums_of_fewest_groups(device, groups, heavy):
+    """Warps of their own pick and add the values of each group."""
+    for rows in (1, 31, 255, 256, 257, 5000, MORSEL, 2 * MORSEL + 300):
+        data = few(rows, groups, heavy=heavy)
+        for by in ("i", "s", "w") if rows > 5000 else ("k", "i", "s", "t", "w"):
+            for options in ({}, {"sort": False, "dropna": False}):
+                same(lambda d, b=by, o=options: d.groupby(b, **o).agg(**SUMS), data, device)
+    data = few(MORSEL + 300, groups)
+    for by in ("i", "s"):
+        same(lambda d, b=by: d.groupby(b).size().to_frame("n"), data, device)
+        same(lambda d, b=by: d[1:].groupby(b).agg(a=("a", "sum"), b=("b", "sum")), data, device)
+    assert hr.fallbacks() == ()
+
+
+@pytest.mark.parametrize("groups", [3, 25])
+def test_keys_of_which_few_are_there(device, groups):
+    """Short strings alone and next to others: numbers of most are of no row."""
+    wanted = SUMS | {"least": ("a", "min"), "last": ("b", "last"), "std": ("c", "std")}
+    for rows in (700, MORSEL + 9):
+        data = few(rows, groups, heavy=groups == 3)
+        for by in ("s", "w", ["s", "i"], ["i", "w"], ["w", "s", "i"], "f"):
+            for options in ({}, {"sort": False}, {"dropna": False}):
+                for names in (SUMS, wanted):
+                    same(
+                        lambda d, b=by, o=options, n=names: d.groupby(b, **o).agg(**n), data, device
+                    )
+    assert hr.fallbacks() == ()
+
+
+def test_pivot_tables_of_short_strings(device):
+    data = few(MORSEL + 9, 20)
+    for how in ("mean", "sum", "min"):
+        same(lambda d, h=how: d.pivot_table("a", index="i", columns="w", aggfunc=h), data, device)
+        same(lambda d, h=how: d.pivot_table("a", index="s", columns="w", aggfunc=h), data, device)
+
+
 @pytest.mark.parametrize("ending", ["", " of some length"])
 def test_strings_next_to_a_number(device, ending):
     data = table(2 * MORSEL, 200).to_pydict()

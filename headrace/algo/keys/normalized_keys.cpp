@@ -375,9 +375,12 @@ std::optional<NormalizedKeys> NormalizedKeys::of_device(const std::vector<Column
 
 std::vector<KeyField> NormalizedKeys::key_fields() const {
   std::vector<KeyField> result;
-  for (const Field& field : fields_)
+  for (const Field& field : fields_) {
+    const Dtype given = given_[result.size()].dtype;
     result.push_back({field.column, field.turn, field.least, field.top + 1, field.last(),
-                      field.shift, field.can_miss && field.column.null_count() > 0});
+                      field.shift, field.can_miss && field.column.null_count() > 0,
+                      given.is_string() && !field.entries.dtype().is_string()});
+  }
   return result;
 }
 

@@ -104,8 +104,6 @@ struct KeyParts {
     }
     return key;
   }
-
-  __device__ void prefetch(int64_t, int) const {}
 };
 
 /// One column of integers without nulls.

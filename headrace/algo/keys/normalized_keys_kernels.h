@@ -22,6 +22,7 @@ struct KeyField {
   uint64_t last = 0;       ///< the greatest code, that of a null included
   int shift = 0;
   bool can_miss = false;
+  bool is_text = false;  ///< made of the bytes of short strings: most codes are of no row
 };
 
 }  // namespace hr

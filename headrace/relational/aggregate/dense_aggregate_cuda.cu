@@ -9,12 +9,34 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace hr::cuda {
 
 namespace {
 
 using namespace groups;
+
+constexpr int kSlotThreads = 256;
+constexpr int64_t kFewSlots = 8;  // so few that leaving some out gains nothing
+
+/// Writes the slots of rows, and marks those of some row, each where it is asked for.
+template <class Keys>
+__global__ void slots_kernel(const __grid_constant__ Keys keys, int64_t rows,
+                             int32_t* __restrict__ out, uint8_t* marks) {
+  const int64_t row = int64_t{blockIdx.x} * kSlotThreads + threadIdx.x;
+  if (row >= rows) return;
+  const auto slot = static_cast<uint32_t>(keys(row));
+  if (out) out[row] = static_cast<int32_t>(slot);
+  if (marks && !marks[slot]) marks[slot] = 1;  // most are marked: reading costs less
+}
+
+template <class Keys>
+__global__ void renumber_kernel(const __grid_constant__ Keys keys, int64_t rows,
+                                const int32_t* __restrict__ places, int32_t* out) {
+  const int64_t row = int64_t{blockIdx.x} * kSlotThreads + threadIdx.x;
+  if (row < rows) out[row] = places[keys(row)];
+}
 
 /// The states of runs joined in order by join(first, second), a thread a state of `words` a slot.
 template <class T, class Join>
@@ -199,7 +221,6 @@ class DenseFold {
         slots_(static_cast<int64_t>(packed.domain())),
         run_rows_(run_rows),
         runs_((packed.num_rows() + run_rows - 1) / run_rows),
-        split_(split_of(slots_, runs_)),
         place_(packed.key_fields()[0].column.place()),
         call_("groupby", place_) {}
 
@@ -232,16 +253,65 @@ class DenseFold {
 
  private:
   void fold(bool wants_first) {
+    read_slots();
+    split_ = split_of(slots_, runs_);
     lay_out(wants_first);
     totals_ = call_.scratch(total_bytes_);
     total_ = call_.writes(totals_);
+    call_.fill(total_, 0, total_bytes_);  // what lies between them is fetched, too
     pass(false);
     if (plan_.needs_second) {
       make_means();
       pass(true);
     }
-    if (wants_first)
-      with_keys(call_, packed_, tables_, [&](const auto& keys) { find_first_rows(keys); });
+    if (wants_first) row_slots_.visit([&](const auto& keys) { find_first_rows(keys); });
+  }
+
+  // Where the slots of rows are; those of several columns are written once, since parts of the
+  // slots read all of them.
+  void read_slots() {
+    const int64_t rows = packed_.num_rows();
+    const bool is_sparse = slots_ > kFewSlots &&
+                           std::ranges::any_of(packed_.key_fields(), &KeyField::is_text);
+    uint8_t* marks = nullptr;
+    if (is_sparse) {
+      marks = scratch<uint8_t>(slots_);
+      call_.fill(reinterpret_cast<std::byte*>(marks), 0, slots_);
+    }
+    with_keys(call_, packed_, tables_, [&]<class Keys>(const Keys& keys) {
+      int32_t* made = nullptr;
+      if constexpr (std::is_same_v<Keys, IntegerKey<int64_t>>)
+        row_slots_ = {nullptr, keys.values, keys.least};
+      else if constexpr (std::is_same_v<Keys, IntegerKey<int32_t>>)
+        row_slots_ = {keys.values, nullptr, keys.least};
+      else
+        row_slots_ = {made = scratch<int32_t>(rows), nullptr, 0};
+      if (made || marks)
+        slots_kernel<Keys>
+            <<<blocks_of(rows, kSlotThreads), kSlotThreads, 0, stream()>>>(keys, rows, made, marks);
+    });
+    if (is_sparse) leave_out_others(marks);
+  }
+
+  // Numbers the slots that have rows anew, where few of them do. Rows spread over the threads then.
+  void leave_out_others(const uint8_t* marks) {
+    std::vector<uint8_t> has_rows(static_cast<size_t>(slots_));
+    call_.fetch(has_rows.data(), marks, slots_);
+    std::vector<int32_t> places(has_rows.size());
+    for (size_t slot = 0; slot < has_rows.size(); ++slot) {
+      places[slot] = static_cast<int32_t>(used_.size());
+      if (has_rows[slot] != 0) used_.push_back(slot);
+    }
+    if (2 * used_.size() > has_rows.size()) return used_.clear();
+    const int64_t rows = packed_.num_rows();
+    auto* const out = scratch<int32_t>(rows);
+    const int32_t* const to = table(places);
+    row_slots_.visit([&]<class Keys>(const Keys& keys) {
+      renumber_kernel<Keys>
+          <<<blocks_of(rows, kSlotThreads), kSlotThreads, 0, stream()>>>(keys, rows, to, out);
+    });
+    row_slots_ = {out, nullptr, 0};
+    slots_ = static_cast<int64_t>(used_.size());
   }
 
   // Where the total of a fold, of missing values or of rows is, in bytes.
@@ -351,7 +421,7 @@ class DenseFold {
     all.num_inputs = static_cast<int>(inputs.size());
     all.folds = table(folds);
     all.num_folds = static_cast<int>(folds.size());
-    fold_runs(call_, packed_, tables_, all, runs_, sums_doubles(inputs, folds));
+    fold_runs(call_, row_slots_, all, runs_, sums_doubles(inputs, folds));
     if (!joined.empty()) {
       const dim3 grid(blocks_of(2 * slots_, kThreads), static_cast<unsigned>(joined.size()));
       join_folds_kernel<<<grid, kThreads, 0, stream()>>>(table(joined), split_, runs_);
@@ -420,6 +490,10 @@ class DenseFold {
     };
     AggregatePartition partition;
     partition.slots = slots_;
+    if (!used_.empty()) {
+      partition.keys = Buffer::allocate(8 * slots_);
+      std::ranges::copy(used_, partition.keys.mutable_as<uint64_t>());
+    }
     partition.sizes = part(sizes_at_, 4 * slots_);
     if (wants_first) {
       const auto* const rows = reinterpret_cast<const int64_t*>(bytes + first_at_);
@@ -441,12 +515,14 @@ class DenseFold {
 
   const AggregatePlan& plan_;
   const NormalizedKeys& packed_;
-  const int64_t slots_;
+  int64_t slots_;
+  std::vector<uint64_t> used_{};  // keys of the slots, if those without rows are left out
   const int64_t run_rows_;
   const int64_t runs_;
-  const Slots split_;
+  Slots split_{};
   const Place place_;
   DeviceCall call_;
+  RowSlots row_slots_{};
   std::vector<Buffer> tables_{};
   std::vector<Buffer> scratch_{};
   std::vector<InputTotals> totals_of_{};

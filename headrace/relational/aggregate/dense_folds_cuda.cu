@@ -397,10 +397,10 @@ void launch(const Keys& keys, const Runs& all, int64_t runs, cudaStream_t stream
 
 }  // namespace
 
-void fold_runs(DeviceCall& call, const NormalizedKeys& packed, std::vector<Buffer>& tables,
-               const Runs& all, int64_t runs, bool sums_doubles) {
+void fold_runs(DeviceCall& call, const RowSlots& slots, const Runs& all, int64_t runs,
+               bool sums_doubles) {
   const auto stream = static_cast<cudaStream_t>(call.stream());
-  with_keys(call, packed, tables, [&](const auto& keys) {
+  slots.visit([&](const auto& keys) {
     if (all.slots.count <= kThreads)
       launch<FoldShape::kRegisters>(keys, all, runs, stream);
     else if (all.slots.part_bits == 0)
