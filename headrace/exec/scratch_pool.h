@@ -24,6 +24,12 @@ class ScratchPool {
     free_.push_back(std::move(own));
   }
 
+  /// Calls f(T&) with each of them, while none is lent.
+  template <class F>
+  void each(F&& f) {
+    for (T& one : free_) f(one);
+  }
+
  private:
   T take() {
     {

@@ -48,7 +48,7 @@ def test_atlas():
 
 
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("kind", ["integers", "floats", "apart"])
+@pytest.mark.parametrize("kind", ["integers", "floats", "apart", "extremes"])
 def test_bits_of_scipy(directed, kind):
     csgraph = pytest.importorskip("scipy.sparse.csgraph")
     random = np.random.default_rng(5)
@@ -57,6 +57,7 @@ def test_bits_of_scipy(directed, kind):
         "integers": random.integers(1, 256, len(source)).astype(float),
         "floats": random.random(len(source)),
         "apart": 10.0 ** random.uniform(-9, 9, len(source)),
+        "extremes": 10.0 ** random.uniform(-320, 300, len(source)),
     }[kind]
     edges = hr.DataFrame({"a": source, "b": target, "w": weights})
     graph = Graph(edges, weight="w", directed=directed)
@@ -64,6 +65,15 @@ def test_bits_of_scipy(directed, kind):
     expected = csgraph.dijkstra(matrix, directed=True, indices=5)
     found = graph.shortest_path_length(graph.nodes().vertex.to_list()[5])
     assert (np.asarray(found.distance.fill_null(np.inf)) == expected).all()
+
+
+def test_long_path():
+    count = 200_000
+    ends = np.arange(count)
+    weights = np.where(ends % 3 > 0, 0.0, 10.0 ** (ends % 7))
+    edges = hr.DataFrame({"a": ends, "b": ends + 1, "w": weights})
+    found = Graph(edges, weight="w").shortest_path_length(0)
+    assert (found.distance.to_numpy() == np.concatenate([[0], np.cumsum(weights)])).all()
 
 
 def test_grid():

@@ -7,10 +7,10 @@ namespace hr {
 
 /// The least sum of weights from vertex `source` to each vertex, float64, infinity where there is
 /// no path or none up to `cutoff`. `weights`: float64 for each edge, not negative, as `pagerank`
-/// takes them. Vertices near the source first, all that are nearer than a border at once, then the
-/// border moves on (A. Davidson, S. Baxter, M. Garland, J. Owens, IPDPS 2014, after delta-stepping,
-/// U. Meyer, P. Sanders, 2003). Sums are rounded along each path, so the bits depend on nothing
-/// else. 16 bytes a vertex and 8 an entry.
+/// takes them. Delta-stepping (U. Meyer, P. Sanders, 2003) with fused buckets (Y. Zhang and others,
+/// CGO 2020); on a GPU all that are nearer than a border at once, then the border moves on (A.
+/// Davidson, S. Baxter, M. Garland, J. Owens, IPDPS 2014). Sums are rounded along each path, so the
+/// bits depend on nothing else. 8 bytes a vertex, 8 an entry and 4 a vertex that waits.
 HR_API Buffer shortest_path_lengths(const Graph& graph, const Column& weights, int64_t source,
                                     double cutoff);
 
