@@ -105,16 +105,14 @@ def same_series(ours: Any, theirs: Any) -> str:
     return "equal"
 
 
-def grid_graph(side: int) -> hr.graph.Graph:
-    """A grid of weighted edges, as long and flat as a road network."""
+def grid_edges(side: int) -> list[np.ndarray]:
+    """Ends and weights of a grid, as long and flat as a road network."""
     numbers = np.arange(side * side, dtype=np.int32).reshape(side, side)
     ends = [
         np.concatenate([numbers[:, :-1].ravel(), numbers[:-1].ravel()]),
         np.concatenate([numbers[:, 1:].ravel(), numbers[1:].ravel()]),
     ]
-    weights = np.random.default_rng(1).integers(1, 256, len(ends[0])).astype(np.float64)
-    table = hr.DataFrame({"source": ends[0], "target": ends[1], "weight": weights})
-    return hr.graph.Graph(table.to("cuda"), weight="weight")
+    return [*ends, np.random.default_rng(1).integers(1, 256, len(ends[0])).astype(np.float64)]
 
 
 class Modularity:
@@ -156,8 +154,8 @@ def steps(bench: measure.Bench, scale: int) -> None:
     pairs = [(keys >> 32).astype(cp.int32), (keys & 0xFFFFFFFF).astype(cp.int32)]
     del keys
 
-    def their_graph(symmetric: bool) -> Any:
-        s, t = pairs if symmetric else (source, target)
+    def their_graph(symmetric: bool, ends: Any = None, weights: Any = None) -> Any:
+        s, t = ends or (pairs if symmetric else (source, target))
         options = plc.GraphProperties(is_symmetric=symmetric, is_multigraph=not symmetric)
 
         def build() -> Any:
@@ -166,39 +164,50 @@ def steps(bench: measure.Bench, scale: int) -> None:
                 graph_properties=options,
                 src_or_offset_array=s,
                 dst_or_index_array=t,
-                weight_array=None,
-                store_transposed=not symmetric,
+                weight_array=weights,
+                store_transposed=not symmetric and weights is None,
                 renumber=True,
                 do_expensive_check=False,
             )
 
         return build
 
-    def step(
-        name: str, ours: Any, theirs: Any, same: Any, bar: float | None, rival: str = "cugraph"
-    ) -> None:
-        def mine() -> Any:
-            made = ours()
+    def their_lengths(graph: Any, start: int) -> Any:
+        vertices, lengths, _ = plc.sssp(handle, graph, start, float("inf"), True, False)
+        return vertices, cp.where(lengths > 1e300, -1, lengths)
+
+    def finished(work: Any) -> Any:
+        """Work whose result is there when it returns."""
+
+        def run() -> Any:
+            made = work()
             if not isinstance(made, hr.graph.Graph | tuple):
                 hr.eval(made)
             _core.synchronize_device()
             return made
 
+        return run
+
+    def step(
+        name: str, ours: Any, theirs: Any, same: Any, bar: float | None, *more: measure.Rival
+    ) -> None:
         def its() -> Any:
             made = theirs()
-            if rival != "cugraph":
-                hr.eval(made)
             cp.cuda.Device().synchronize()
             return made
 
-        is_there = theirs is not None and (plc is not None or rival != "cugraph")
-        rivals = [measure.Rival(rival, its, bar)] if is_there else []
+        is_there = theirs is not None and plc is not None
+        rivals = [measure.Rival("cugraph", its, bar, same)] if is_there else []
+        rivals += [rival._replace(work=finished(rival.work)) for rival in more]
         try:
-            bench.step(name, mine, rivals, same, rows=count)
+            bench.step(name, finished(ours), rivals, same, rows=count)
         except Exception as problem:  # one engine must not end the run
             print(f"{name}: {type(problem).__name__}: {problem}"[:300])
-        if not is_there:
-            bench.left_out(name, rival, "not installed")
+        if theirs is not None and plc is None:
+            bench.left_out(name, "cugraph", "not installed")
+
+    def on_cpu(work: Any, bar: float | None, same: Any) -> measure.Rival:
+        return measure.Rival("headrace on the CPU", work, bar, same)
 
     builds = [None, None] if plc is None else [their_graph(False), their_graph(True)]
     directed = hr.graph.Graph(there, directed=True, multigraph=True)
@@ -213,6 +222,18 @@ def steps(bench: measure.Bench, scale: int) -> None:
         2,
     )
     step("build undirected", lambda: hr.graph.Graph(plain), builds[1], any_answer, 2)
+    wide = [(x.astype(np.int64) * 0x1E3779B97F4A7C15) & 0x7FFFFFFFFFFFFFFF for x in ends]
+    spread = hr.DataFrame({"source": wide[0], "target": wide[1]}).to("cuda")
+    hr.eval(spread)
+    wide_ends = [cp.asarray(x) for x in wide]
+    step(
+        "build of wide ids",
+        lambda spread=spread: hr.graph.Graph(spread, directed=True, multigraph=True),
+        None if plc is None else their_graph(False, wide_ends),
+        any_answer,
+        5,
+    )
+    del spread, wide, wide_ends
     if plc is not None:
         ranked, linked = builds[0](), builds[1]()
     hr.eval(directed.pagerank())
@@ -283,16 +304,7 @@ def steps(bench: measure.Bench, scale: int) -> None:
         2,
     )
     if plc is not None:
-        weighted = plc.SGGraph(
-            resource_handle=handle,
-            graph_properties=plc.GraphProperties(is_symmetric=True, is_multigraph=False),
-            src_or_offset_array=pairs[0],
-            dst_or_index_array=pairs[1],
-            weight_array=cp.ones(len(pairs[0]), cp.float32),
-            store_transposed=False,
-            renumber=True,
-            do_expensive_check=False,
-        )
+        weighted = their_graph(True, weights=cp.ones(len(pairs[0]), cp.float32))()
     quality = Modularity(*pairs, ids)
     step(
         "louvain",
@@ -340,10 +352,12 @@ def steps(bench: measure.Bench, scale: int) -> None:
         other_draws,
         2,
     )
+    few, their_few = starts.head(10**5), their_starts[: 10**5]
+    hr.eval(few)
     step(
-        "the same by node2vec",
-        lambda: both.random_walks(starts, length=20, p=0.5, q=2, weight=None),
-        lambda: plc.node2vec_random_walks(handle, weighted, their_starts, 20, 0.5, 2.0, 1),
+        "10^5 walks by node2vec",
+        lambda: both.random_walks(few, length=20, p=0.5, q=2, weight=None),
+        lambda: plc.node2vec_random_walks(handle, weighted, their_few, 20, 0.5, 2.0, 1),
         other_draws,
         2,
     )
@@ -368,29 +382,56 @@ def steps(bench: measure.Bench, scale: int) -> None:
     roads = hr.DataFrame({"source": ends[0], "target": ends[1], "weight": lengths}).to("cuda")
     far = hr.graph.Graph(roads, weight="weight", directed=True, multigraph=True)
     near_by = far.to("cpu")
+    theirs = None
+    if plc is not None:
+        theirs = their_graph(False, weights=cp.asarray(lengths))()
     step(
         "shortest paths, weights 1 to 255",
         lambda far=far: far.shortest_path_length(start, weight="weight").distance,
-        lambda far=near_by: far.shortest_path_length(start, weight="weight").distance,
-        same_series,
-        1,
-        "headrace on the CPU",
-    )
-    del roads, far, near_by
-    grid = grid_graph(2000)
-    plain_grid = grid.to("cpu")
-    for name, searched in (
-        ("bfs", lambda graph: graph.bfs(0).distance),
-        ("shortest paths", lambda graph: graph.shortest_path_length(0, weight="weight").distance),
-    ):
-        step(
-            f"{name} of a grid of 2000 x 2000",
-            lambda searched=searched: searched(grid),
-            lambda searched=searched: searched(plain_grid),
+        lambda theirs=theirs: their_lengths(theirs, start),
+        equal,
+        2,
+        on_cpu(
+            lambda far=near_by: far.shortest_path_length(start, weight="weight").distance,
+            1,
             same_series,
+        ),
+    )
+    del roads, far, near_by, theirs
+    edges = grid_edges(2000)
+    table = hr.DataFrame(dict(zip(("source", "target", "weight"), edges, strict=True)))
+    grid = hr.graph.Graph(table.to("cuda"), weight="weight")
+    plain_grid = grid.to("cpu")
+    square = None
+    if plc is not None:
+        there_and_back = [cp.asarray(np.concatenate([a, b])) for a, b in (edges[:2], edges[1::-1])]
+        square = their_graph(True, there_and_back, cp.asarray(np.tile(edges[2], 2)))()
+
+    def their_levels() -> Any:
+        found = plc.bfs(handle, square, cp.array([0], cp.int32), False, -1, False, False)
+        return found[2], found[0]
+
+    name = "of a grid of 2000 x 2000"
+    step(
+        f"bfs {name}",
+        lambda: grid.bfs(0).distance,
+        their_levels,
+        equal,
+        3,
+        on_cpu(lambda: plain_grid.bfs(0).distance, None, same_series),
+    )
+    step(
+        f"shortest paths {name}",
+        lambda: grid.shortest_path_length(0, weight="weight").distance,
+        lambda: their_lengths(square, 0),
+        equal,
+        2,
+        on_cpu(
+            lambda: plain_grid.shortest_path_length(0, weight="weight").distance,
             None,
-            "headrace on the CPU",
-        )
+            same_series,
+        ),
+    )
     here = directed.to("cpu")
     options = {"max_iter": rounds, "tol": 0.0, "strict": False}
     for name, more in (
@@ -398,14 +439,29 @@ def steps(bench: measure.Bench, scale: int) -> None:
         ("katz_centrality", {"alpha": 1e-7}),
         ("eigenvector_centrality", {}),
     ):
+        cpu = lambda name=name, more=more: getattr(here, name)(**options, **more)  # noqa: E731
         step(
             f"{name}, {rounds} iterations",
             lambda name=name, more=more: getattr(directed, name)(**options, **more),
-            lambda name=name, more=more: getattr(here, name)(**options, **more),
-            same_on_host,
-            1,
-            "headrace on the CPU",
+            None,
+            None,
+            None,
+            on_cpu(cpu, 1, same_on_host),
         )
+    flat = cp.random.default_rng(6).integers(0, 1 << scale, (2, count), dtype=cp.int32)
+    table = hr.DataFrame({"source": cp.asnumpy(flat[0]), "target": cp.asnumpy(flat[1])}).to("cuda")
+    uniform = hr.graph.Graph(table, directed=True, multigraph=True)
+    hr.eval(uniform.pagerank())
+    theirs = None if plc is None else their_graph(False, list(flat))()
+    step(
+        "pagerank of a uniform graph",
+        lambda: uniform.pagerank(max_iter=rounds, tol=0.0, strict=False).pagerank,
+        lambda: plc.pagerank(
+            handle, theirs, None, None, None, None, ALPHA, 0.0, rounds, False, False
+        )[:2],
+        near(1e-6),
+        2,
+    )
 
 
 def main() -> int:
