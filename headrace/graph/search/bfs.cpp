@@ -83,14 +83,18 @@ class Search {
     int64_t entries = 0;
   };
 
-  // Vertices mark their neighbours; `mark` says whether one had no mark.
+  // Vertices mark their neighbours; `mark` says whether one had no mark. What they ask for is on
+  // its way a few vertices before.
   template <class Mark>
   void push_from(std::span<const uint32_t> vertices, Found& found, Mark&& mark) const {
-    constexpr size_t kPointers = 16, kRows = 8;
+    constexpr size_t kPointers = 16, kRows = 8, kLevels = 4;
     for (size_t k = 0; k < vertices.size(); ++k) {
       if (k + kPointers < vertices.size()) {
         __builtin_prefetch(&rows_.offsets[vertices[k + kPointers]]);
         __builtin_prefetch(&rows_.targets[rows_.offsets[vertices[k + kRows]]]);
+        const std::span<const uint32_t> soon = rows_[vertices[k + kLevels]];
+        for (const uint32_t target : soon.first(std::min<size_t>(4, soon.size())))
+          __builtin_prefetch(&levels_[target], 1);
       }
       for (const uint32_t target : rows_[vertices[k]]) {
         if (!mark(target)) continue;

@@ -27,8 +27,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kStep = 64;  // vertices of a bucket that one task expands
 // Buckets that are apart; lengths beyond them wait in one pile.
 constexpr int64_t kBuckets = 512;
-// A task goes on with what it finds for the same bucket while that is little, up to so many
-// vertices.
+// A task goes on with what it finds for the same bucket while that is little, and no longer than
+// for kMostOfTask vertices.
 constexpr size_t kLittle = 1000;
 constexpr int64_t kMostOfTask = 1 << 16;
 
