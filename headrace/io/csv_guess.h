@@ -48,7 +48,7 @@ struct CsvGuess {
       floating = true;
     } else if (parse_bool({begin, static_cast<size_t>(end - begin)}) >= 0) {
       boolean = true;
-    } else if (const IsoTime when = parse_iso_time(begin); when.end == end) {
+    } else if (const IsoTime when = parse_iso_time(begin, end); when.end == end) {
       int64_t fits;
       (when.has_time ? time : day) = true;
       nanos |= when.nanos % 1000 != 0;

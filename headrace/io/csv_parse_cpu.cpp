@@ -361,7 +361,7 @@ class RangeParser : CsvPartialWriter {
 
   const char* time_field(const CsvTarget& target, const char* p) {
     return general_field(target, p, [&](const char* begin, const char* end) {
-      IsoTime time = parse_iso_time(begin);
+      IsoTime time = parse_iso_time(begin, end);
       if (target.zone)
         return to_instant(*target.zone, time, end) &&
                fit_time(time, target.dtype.unit(), &slot<int64_t>(target));

@@ -16,7 +16,7 @@ constexpr int64_t kMaxRejectedText = int64_t{1} << 16;
 
 // The dtype that a time has which does not fit.
 const char* fitting_time(const CsvField& field) {
-  const IsoTime time = parse_iso_time(field.begin);
+  const IsoTime time = parse_iso_time(field.begin, field.end);
   int64_t value;
   if (time.end && time.end != field.end && time.has_time &&
       parse_iso_offset(time.end, &value) == field.end)

@@ -34,7 +34,8 @@ inline bool is_number(std::string word) {
 inline bool is_time(std::string word) {
   const size_t size = word.size();
   word.append(64, '\0');  // readable bytes
-  return size > 0 && parse_iso_time(word.data()).end == word.data() + size;
+  const char* const end = word.data() + size;
+  return size > 0 && parse_iso_time(word.data(), end).end == end;
 }
 
 struct CsvSyntax {

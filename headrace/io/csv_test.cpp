@@ -149,6 +149,18 @@ TEST(Csv, ReadsChosenColumnsInTheirOrder) {
   EXPECT_EQ(scan.read({}, 1).table.num_rows(), 1);
 }
 
+TEST(Csv, ADelimiterMayLookLikePartOfATime) {
+  // With each line end: rows of CR alone are parsed one by one.
+  for (const char* line_end : {"\n", "\r"}) {
+    const std::string text = std::string("a b c") + line_end + "2023-11-28 75 x" + line_end +
+                             "2023-11-29 12:30 y" + line_end;
+    const Table table = read(text, {.delimiter = ' '});
+    EXPECT_TRUE(table.column("a").dtype().is_date());
+    EXPECT_EQ(table.column("a").values<int32_t>()[1], 19690);
+    EXPECT_EQ(table.column("b").string(1), "12:30");
+  }
+}
+
 TEST(Csv, TakesGivenDtypes) {
   const std::string_view text = "a,b\n1,2\n 3 ,+4\n";
   const Table table = read(text, {.dtypes = {{"b", TypeId::kInt8}}, .dtype = TypeId::kFloat32});

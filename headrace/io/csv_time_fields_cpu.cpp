@@ -27,8 +27,9 @@ int64_t parse_time_fields(const CsvFields& fields, int64_t field, TimeUnit unit,
                           int32_t* others) {
   int64_t num_others = 0;
   for (int64_t row = 0; row < fields.rows; ++row) {
-    const IsoTime time = parse_iso_time(fields.text + fields.begin(row, field));
-    if (time.end != fields.text + fields.end(row, field) || !fit_time(time, unit, values + row))
+    const char* const end = fields.text + fields.end(row, field);
+    const IsoTime time = parse_iso_time(fields.text + fields.begin(row, field), end);
+    if (time.end != end || !fit_time(time, unit, values + row))
       others[num_others++] = static_cast<int32_t>(row);
   }
   return num_others;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ISO 8601 dates and times as text: the fixed shapes that files hold, eight bytes at a time.
 #pragma once
+#include "headrace/base/api.h"
 #include "headrace/base/civil_date.h"
 #include "headrace/base/dtype.h"
 #include "headrace/data/timezone_rules.h"
@@ -25,7 +26,7 @@ namespace iso {
 
 /// The bytes of `p` less those of `shape`, where each '0' of the shape must be a digit and all
 /// else itself; false when they are not.
-inline bool match(const char* p, uint64_t shape, uint64_t carry, uint64_t* digits) {
+HR_BOTH inline bool match(const char* p, uint64_t shape, uint64_t carry, uint64_t* digits) {
   uint64_t word;
   std::memcpy(&word, p, 8);
   if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
@@ -39,16 +40,15 @@ inline constexpr uint64_t kDateShape = 0x2D30302D30303030;   // "0000-00-", firs
 inline constexpr uint64_t kDateCarry = 0x7F76767F76767676;   // 0x80 - 10 for digits, else 0x80 - 1
 inline constexpr uint64_t kClockShape = 0x30303A30303A3030;  // "00:00:00"
 inline constexpr uint64_t kClockCarry = 0x76767F76767F7676;
-inline constexpr int32_t kBeforeMonth[] = {0,   0,   31,  59,  90,  120, 151, 181,
-                                           212, 243, 273, 304, 334, 0,   0,   0};
-inline constexpr int8_t kDaysInMonth[] = {0,  31, 28, 31, 30, 31, 30, 31,
-                                          31, 30, 31, 30, 31, 0,  0,  0};
 
 }  // namespace iso
 
 /// The day "YYYY-MM-DD" at `p`, of which 10 bytes must be readable; false for other text and for
 /// days that no calendar has.
-inline bool parse_iso_date(const char* p, int64_t* days) {
+HR_BOTH inline bool parse_iso_date(const char* p, int64_t* days) {
+  constexpr int32_t kBeforeMonth[] = {0,   0,   31,  59,  90,  120, 151, 181,
+                                      212, 243, 273, 304, 334, 0,   0,   0};
+  constexpr int8_t kDaysInMonth[] = {0, 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31, 0, 0, 0};
   uint64_t x;
   const auto ten = static_cast<uint8_t>(p[8] - '0'), one = static_cast<uint8_t>(p[9] - '0');
   if (!iso::match(p, iso::kDateShape, iso::kDateCarry, &x) || ten > 3 || one > 9) return false;
@@ -58,24 +58,28 @@ inline bool parse_iso_date(const char* p, int64_t* days) {
   const uint32_t day = ten * 10u + one;
   const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
   if (month > 12 || day == 0 ||
-      day > static_cast<uint32_t>(iso::kDaysInMonth[month]) + (leap && month == 2))
+      day > static_cast<uint32_t>(kDaysInMonth[month]) + (leap && month == 2))
     return false;
   const uint32_t before = year + 399;  // of year - 1, moved up by 400 years to stay above 0
   const int64_t year_begins = int64_t{before} * 365 + before / 4 - before / 100 + before / 400;
-  *days = year_begins + iso::kBeforeMonth[month] + (leap && month > 2) + day - 1 - 865'259;
+  *days = year_begins + kBeforeMonth[month] + (leap && month > 2) + day - 1 - 865'259;
   return true;
 }
 
 /// The time "YYYY-MM-DD" or "YYYY-MM-DD[ T]HH:MM[:SS[.fraction]]" at `p`, with 1 to 9 digits of
-/// fraction; 64 bytes must be readable. A zone is no part of it: "Z" stays behind `end`.
-inline IsoTime parse_iso_time(const char* p) {
+/// fraction, in text that ends at `end`; 64 bytes must be readable. A zone is no part of it: "Z"
+/// stays behind its end.
+HR_BOTH inline IsoTime parse_iso_time(const char* p, const char* end) {
+  const auto size = end - p;  // a delimiter may look like part of a time
   IsoTime time;
-  if (!parse_iso_date(p, &time.days)) return {};
+  if (size < 10 || !parse_iso_date(p, &time.days)) return {};
   time.end = p + 10;
-  if ((p[10] != ' ' && p[10] != 'T') || static_cast<uint8_t>(p[11] - '0') > 9) return time;
+  if (size == 10 || (p[10] != ' ' && p[10] != 'T') || static_cast<uint8_t>(p[11] - '0') > 9)
+    return time;
+  if (size < 16) return {};
   char clock[8];
   std::memcpy(clock, p + 11, 8);
-  const bool has_seconds = clock[5] == ':';
+  const bool has_seconds = size >= 19 && clock[5] == ':';
   if (!has_seconds) std::memcpy(clock + 5, ":00", 3);
   uint64_t x;
   if (!iso::match(clock, iso::kClockShape, iso::kClockCarry, &x)) return {};
@@ -85,12 +89,14 @@ inline IsoTime parse_iso_time(const char* p) {
   time.has_time = true;
   time.seconds = static_cast<int64_t>(hour * 3600 + minute * 60 + second);
   time.end = p + (has_seconds ? 19 : 16);
-  if (!has_seconds || *time.end != '.') return time;
+  if (!has_seconds || size == 19 || *time.end != '.') return time;
   const char* digit = time.end + 1;
+  const auto is_digit = [](char c) { return static_cast<uint8_t>(c - '0') <= 9; };
+  const int most = size < 29 ? static_cast<int>(size) - 20 : 9;
   int places = 0;
-  for (; places < 9 && static_cast<uint8_t>(digit[places] - '0') <= 9; ++places)
+  for (; places < most && is_digit(digit[places]); ++places)
     time.nanos = time.nanos * 10 + (digit[places] - '0');
-  if (places == 0 || static_cast<uint8_t>(digit[places] - '0') <= 9) return {};
+  if (places == 0 || (places == 9 && size > 29 && is_digit(digit[9]))) return {};
   time.end = digit + places;
   for (; places < 9; ++places) time.nanos *= 10;
   return time;
@@ -138,13 +144,22 @@ inline bool to_instant(const TimezoneRules& zone, IsoTime& time, const char* end
   return true;
 }
 
-/// The time in units; false when it is finer than the unit or does not fit.
-inline bool fit_time(const IsoTime& time, TimeUnit unit, int64_t* value) {
+/// The time in units; false when it is finer than the unit or does not fit. Years of four digits
+/// fit all units but nanoseconds.
+HR_BOTH inline bool fit_time(const IsoTime& time, TimeUnit unit, int64_t* value) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  constexpr int64_t kMostSeconds = kMost / 1'000'000'000;
   const int64_t units = units_per_second(unit);
   const int64_t nanos_per_unit = 1'000'000'000 / units;
-  return time.nanos % nanos_per_unit == 0 &&
-         !__builtin_mul_overflow(time.days * 86'400 + time.seconds, units, value) &&
-         !__builtin_add_overflow(*value, time.nanos / nanos_per_unit, value);
+  const int64_t seconds = time.days * 86'400 + time.seconds;
+  if (time.nanos % nanos_per_unit != 0 ||
+      (unit == TimeUnit::kNano && (seconds > kMostSeconds || seconds < -kMostSeconds)))
+    return false;
+  const int64_t fraction = time.nanos / nanos_per_unit;
+  *value = seconds * units;
+  if (*value > kMost - fraction) return false;
+  *value += fraction;
+  return true;
 }
 
 /// Room that a date or time takes at most, an offset included.

@@ -15,7 +15,7 @@ namespace {
 IsoTime parsed(const std::string& text) {
   static std::string held;
   held = text + std::string(64, '\n');
-  IsoTime time = parse_iso_time(held.data());
+  IsoTime time = parse_iso_time(held.data(), held.data() + text.size());
   if (time.end != held.data() + text.size()) time.end = nullptr;
   return time;
 }
@@ -66,10 +66,20 @@ TEST(IsoTime, EachByteMatters) {
     }
 }
 
+TEST(IsoTime, EndsWithTheText) {
+  const std::string text = "2023-11-28 13:45:07.25" + std::string(64, '\n');
+  for (const int64_t size : {10, 16, 19, 21, 22})
+    EXPECT_EQ(parse_iso_time(text.data(), text.data() + size).end, text.data() + size) << size;
+  const std::string zoned = "2023-11-28 13:45:07.000001+0530" + std::string(64, '\n');
+  EXPECT_EQ(parse_iso_time(zoned.data(), zoned.data() + 31).end, zoned.data() + 26);
+  for (const int64_t size : {0, 9, 12, 15, 18, 20})
+    EXPECT_NE(parse_iso_time(text.data(), text.data() + size).end, text.data() + size) << size;
+}
+
 TEST(IsoTime, Shapes) {
   EXPECT_FALSE(parsed("2023-11-28").has_time);
   const std::string blank = "2023-11-28  " + std::string(64, '\n');
-  EXPECT_EQ(parse_iso_time(blank.data()).end, blank.data() + 10);
+  EXPECT_EQ(parse_iso_time(blank.data(), blank.data() + 12).end, blank.data() + 10);
   EXPECT_EQ(parsed("2023-11-28T13:45").seconds, 13 * 3600 + 45 * 60);
   EXPECT_EQ(parsed("2023-11-28 23:59:59.000000001").nanos, 1);
   EXPECT_EQ(parsed("2023-11-28 23:59:59.5").nanos, 500'000'000);

@@ -132,7 +132,7 @@ bool read_iso(std::string_view text, const TimezoneRules* zone, CivilTime& civil
   if (text.size() >= kMaxIsoTime) return false;
   std::copy(text.begin(), text.end(), padded);
   const char* const end = padded + text.size();
-  IsoTime time = parse_iso_time(padded);
+  IsoTime time = parse_iso_time(padded, end);
   if (zone ? !to_instant(*zone, time, end) : time.end != end) return false;
   civil_time = {time.days, time.seconds, time.nanos};
   return true;

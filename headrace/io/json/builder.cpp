@@ -35,7 +35,7 @@ void TimeGuess::look(const char* text, int64_t size) {
   if (size < 10 || size > 32) return;
   char room[96] = {};
   std::memcpy(room, text, static_cast<size_t>(size));
-  const IsoTime when = parse_iso_time(room);
+  const IsoTime when = parse_iso_time(room, room + size);
   if (when.end != room + size) return;
   possible = true;
   int64_t fits;
@@ -114,7 +114,7 @@ std::optional<int64_t> Builder::time_of(const char* text, int64_t size) const {
   if (size > kMost) return std::nullopt;
   std::memcpy(room, text, static_cast<size_t>(size));
   const char* const end = room + size;
-  IsoTime when = parse_iso_time(room);
+  IsoTime when = parse_iso_time(room, end);
   if (!when.end || (!zone && when.end != end) || (zone && !to_instant(*zone, when, end)))
     return std::nullopt;
   int64_t value = when.days;

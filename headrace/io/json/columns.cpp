@@ -100,8 +100,7 @@ Buffer times_of(const Builder& builder, Dtype dtype, const Buffer& text) {
     int64_t value = 0;
     if (view.size > 0) {
       std::memcpy(room, from, view.size);
-      room[view.size] = '\0';
-      const IsoTime when = parse_iso_time(room);
+      const IsoTime when = parse_iso_time(room, room + view.size);
       if (dtype.is_date())
         value = when.days;
       else
