@@ -115,11 +115,11 @@ class HR_API CsvScan {
   /// any number of threads; codes of categories follow the order of the rows.
   ///
   /// The table is made at `place`, the rejects on the host. On a CUDA device the text is parsed
-  /// there, with the same bits and errors, when all of it is plain: numbers, bools and nulls, no
-  /// quotes, no comments. Other text is read on the host and copied, which `fallbacks` tells (or
-  /// strict() forbids: DeviceError). Throws InputError
-  /// naming path, line and column for the first bad row (or a source that changed),
-  /// OutOfMemoryError when the budget is too small.
+  /// there, with the same bits and errors, into columns of numbers, bools, dates, times without a
+  /// zone and strings. Other columns, and text whose quotes are not all around whole fields, are
+  /// read on the host and copied, which `fallbacks` tells (or strict() forbids: DeviceError).
+  /// Throws InputError naming path, line and column for the first bad row (or a source that
+  /// changed), OutOfMemoryError when the budget is too small.
   CsvResult read(const std::vector<bool>& wanted = {}, int64_t max_rows = -1,
                  Place place = host) const;
 

@@ -13,6 +13,7 @@
 #include "headrace/memory/log/ledger.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 namespace hr {
@@ -25,35 +26,44 @@ constexpr std::string_view kOp = "read_csv";
   throw_error<UnsupportedError>(kOp, why);
 }
 
+bool has_kernel(Dtype dtype) {
+  return dtype.is_bool() || dtype.is_real() || dtype.is_string() || dtype.is_date() ||
+         (dtype.is_timestamp() && !dtype.has_zone());
+}
+
 // What kernels can read; wanted with kernels alone.
 [[maybe_unused]] void check_plain(const CsvDeviceJob& job) {
-  if (!job.syntax.plain_numbers)
-    leave_to_host("a delimiter, quote, comment or null word looks like a number");
   if (!job.syntax.true_words.empty() || !job.syntax.false_words.empty())
     leave_to_host("bools have words of their own");
-  if (job.syntax.null_padding || job.syntax.truncate_ragged_lines)
-    leave_to_host("rows may have other numbers of fields");
+  for (const std::string& word : job.syntax.null_words)
+    if (word.size() > kLineWordBytes || job.syntax.null_words.size() > kLineWords)
+      leave_to_host("there are many null words or long ones");
   for (const CsvTarget& target : job.targets)
-    if (target.column >= 0 && !target.dtype.is_bool() && !target.dtype.is_real())
+    if (target.column >= 0 && !has_kernel(target.dtype))
       leave_to_host("columns of " + std::string(target.dtype.name()) + " have no kernel");
 }
 
 LineSyntax line_syntax(const CsvSyntax& syntax) {
-  LineSyntax lines{.delimiter = syntax.delimiter};
-  int known = 0;
-  for (const std::string& word : syntax.null_words)
-    if (word.size() <= kLineWordBytes && known < kLineWords)
-      lines.nulls[known++] = line_word_of(word.data(), static_cast<int>(word.size()));
+  LineSyntax lines{.delimiter = syntax.delimiter,
+                   .quote = syntax.quote,
+                   .comment = syntax.comment,
+                   .plain_numbers = syntax.plain_numbers};
+  for (const std::string& word : syntax.null_words) lines.add_null(word);
   return lines;
 }
 
-// Bytes up to and with the last line end that is surely whole; 0: none.
-int64_t whole_lines(const char* text, int64_t size) {
-  if (const void* last = memrchr(text, '\n', static_cast<size_t>(size)))
-    return static_cast<const char*>(last) - text + 1;
-  // A carriage return at the very end may have its line feed behind it.
-  const void* last = size > 1 ? memrchr(text, '\r', static_cast<size_t>(size - 1)) : nullptr;
-  return last ? static_cast<const char*>(last) - text + 1 : 0;
+// Bytes up to and with the last row end that is surely whole; 0: none.
+int64_t whole_lines(const CsvSyntax& syntax, const char* text, int64_t size, QuoteCount quotes) {
+  if (!quotes.any)
+    if (const void* last = memrchr(text, '\n', static_cast<size_t>(size)))
+      return static_cast<const char*>(last) - text + 1;
+  bool inside = quotes.odd;
+  for (int64_t i = size - 1; i >= 0; --i) {
+    inside ^= syntax.is_quote(text[i]);
+    // A carriage return at the very end may have its line feed behind it.
+    if (!inside && (text[i] == '\n' || (text[i] == '\r' && i + 1 < size))) return i + 1;
+  }
+  return 0;
 }
 
 template <class T>
@@ -92,7 +102,10 @@ class DeviceReader {
   struct There {
     Buffer values{};
     Buffer validity{};
+    std::vector<Buffer> text{};  // of strings: what the host parsed, then all
   };
+
+  static constexpr int64_t kBlocks = 4;  // under way
 
   Buffer bits(int64_t count, unsigned char byte) {
     Buffer made = call_.scratch(round_up(bitmap_bytes(count), 8));
@@ -102,6 +115,7 @@ class DeviceReader {
 
   // All lines up to the limit into `slots` slots.
   void parse(int64_t slots) {
+    text_buffers_.clear();
     const size_t num_columns = job_.schema.names.size();
     const int64_t state_bytes = bytes_of<LineCounts>(1) + bytes_of<uint32_t>(num_columns);
     const Buffer state = call_.scratch(state_bytes);
@@ -120,6 +134,7 @@ class DeviceReader {
       fields[f] = {
           .wanted = true,
           .type = target.dtype.id(),
+          .unit = target.dtype.is_timestamp() ? target.dtype.unit() : TimeUnit::kMicro,
           .values = call_.writes(column.values),
           .validity = call_.writes_as<uint32_t>(column.validity),
           .has_null = reinterpret_cast<uint32_t*>(counts + sizeof(LineCounts)) + target.column};
@@ -129,18 +144,20 @@ class DeviceReader {
     const Buffer fives = call_.table(fast_float::powers::power_of_five_128,
                                      sizeof fast_float::powers::power_of_five_128);
     const Buffer refused = call_.scratch(bytes_of<RefusedLine>(kMostRefused));
-    const Buffer tiles = call_.scratch(8 * (block_bytes / kLineTile + 2));
+    const int64_t num_tiles = divide_up(block_bytes + 1, kLineTile);
+    const Buffer tiles = call_.scratch(num_tiles * static_cast<int64_t>(sizeof(LineTile)));
+    const Buffer row_ends =
+        call_.scratch(num_tiles * kTileWords * static_cast<int64_t>(sizeof(RowEndBits)));
     send_blocks({.syntax = line_syntax(job_.syntax),
-                 .quote = job_.syntax.quote,
-                 .comment = job_.syntax.comment,
                  .num_fields = static_cast<int>(fields.size()),
                  .slots = slots,
                  .fields = there.as<LineField>(),
                  .fives = fives.as<uint64_t>(),
                  .counts = reinterpret_cast<LineCounts*>(counts),
                  .refused = call_.writes_as<RefusedLine>(refused),
-                 .tiles = call_.writes_as<int64_t>(tiles)},
-                block_bytes);
+                 .tiles = call_.writes_as<LineTile>(tiles),
+                 .row_ends = call_.writes_as<RowEndBits>(row_ends)},
+                block_bytes, slots);
     std::vector<std::byte> found(static_cast<size_t>(state_bytes));
     call_.fetch(found.data(), counts, state_bytes);
     std::memcpy(&counts_, found.data(), sizeof counts_);
@@ -154,13 +171,69 @@ class DeviceReader {
               [](const RefusedLine& a, const RefusedLine& b) { return a.slot < b.slot; });
   }
 
+  // Room for the text of blocks on the device: what strings point to stays.
+  class TextRooms {
+   public:
+    static constexpr int64_t kAlign = 64, kMostBytes = int64_t{1} << 31;
+
+    // For `text_bytes`, or where `reuses` for a few blocks, over and over.
+    TextRooms(DeviceCall& call, Place place, int64_t block_bytes, int64_t text_bytes, bool reuses)
+        : room_(round_up(block_bytes + 1, kAlign) + kLineSlack), reuses_(reuses) {
+      // Two blocks in a row hold more than the bytes of one, each up to the end of a row.
+      int64_t left = reuses ? kBlocks * room_
+                            : text_bytes + room_ + 2 * kAlign * (2 * text_bytes / block_bytes + 2);
+      const int64_t most = std::max(kMostBytes, kBlocks * room_);
+      for (; left > 0; left -= most - room_) {
+        buffers_.push_back(allocate_result(std::min(left, most), place));
+        call.writes(buffers_.back());
+      }
+    }
+
+    // For the block `k`; null: there is none.
+    LineText take(int64_t k, int64_t size) {
+      if (reuses_) {
+        used_ = k % kBlocks * room_;
+      } else if (used_ + room_ > buffers_[at_].size_bytes()) {
+        ++at_;
+        used_ = 0;
+      }
+      if (at_ == buffers_.size() || used_ + room_ > buffers_[at_].size_bytes()) return {};
+      char* const base = const_cast<char*>(buffers_[at_].as<char>());
+      char* const begin = base + used_;
+      used_ += round_up(size, kAlign);
+      return {begin, begin + size, base, static_cast<uint32_t>(at_)};
+    }
+
+    std::vector<Buffer>& buffers() { return buffers_; }
+
+   private:
+    int64_t room_;
+    bool reuses_;
+    std::vector<Buffer> buffers_{};
+    size_t at_ = 0;
+    int64_t used_ = 0;
+  };
+
+  bool has_strings() const {
+    return std::any_of(job_.schema.dtypes.begin(), job_.schema.dtypes.end(),
+                       [](Dtype dtype) { return dtype.is_string(); });
+  }
+
+  // Bytes of text that hold the rows of some slots, by the samples.
+  int64_t text_bytes(int64_t slots) const {
+    const int64_t all = end_ - job_.begin;
+    if (wanted_ >= end_ || job_.estimated_rows <= 0) return all;
+    const auto rows = static_cast<double>(std::max<int64_t>(job_.estimated_rows, 1));
+    const double bytes = 1.5 * static_cast<double>(slots) * static_cast<double>(all) / rows;
+    return bytes < static_cast<double>(all) ? static_cast<int64_t>(bytes) : all;
+  }
+
   // Blocks of whole lines: the device takes and parses one while the next ones are read.
-  void send_blocks(const LineTargets& targets, int64_t block_bytes) {
-    constexpr int64_t kBlocks = 4;
+  void send_blocks(const LineTargets& targets, int64_t block_bytes, int64_t slots) {
     constexpr int64_t kFront = 64;  // room for the counts before the text
-    const int64_t room = round_up(block_bytes + 1, kLineTile);
-    const Buffer rooms = call_.scratch(kBlocks * room);
-    PinnedRing ring(kOp, kFront + block_bytes + 1, kBlocks, current_stream(job_.place));
+    TextRooms rooms(call_, job_.place, block_bytes, text_bytes(slots), !has_strings());
+    PinnedRing ring(kOp, kFront + block_bytes + 1 + kLineSlack, kBlocks,
+                    current_stream(job_.place));
     const auto is_enough = [&](const PinnedBlock& block) {
       LineCounts counts;
       std::memcpy(&counts, block.buffer.data(), sizeof counts);
@@ -173,37 +246,47 @@ class DeviceReader {
       if (k >= kBlocks && is_enough(block)) break;
       char* const text = block.buffer.mutable_as<char>() + kFront;
       int64_t size = std::min(block_bytes, end_ - at);
-      read(at, text, size);
+      const QuoteCount quotes = read(at, text, size);
       int64_t bytes = size;
       if (at + size < end_) {
-        bytes = size = whole_lines(text, size);
+        bytes = size = whole_lines(job_.syntax, text, size, quotes);
         if (size == 0) leave_to_host("a line is longer than a block");
       } else if (text[size - 1] != '\n' && text[size - 1] != '\r') {
         text[bytes++] = '\n';
       }
+      const LineText there = rooms.take(k, bytes);
+      if (!there.begin) leave_to_host("the rows are longer than the samples tell");
       record_copy(kOp, "text to device", bytes, true, host, job_.place);
-      const std::byte* const there = rooms.data() + k % kBlocks * room;
-      ring.send(block, kFront, bytes, there);
-      cuda::parse_lines(call_, targets, reinterpret_cast<const char*>(there), bytes, at);
+      ring.send(block, kFront, bytes + kLineSlack, reinterpret_cast<const std::byte*>(there.begin));
+      cuda::parse_lines(call_, targets, there, at);
       ring.fetch(block, targets.counts, sizeof(LineCounts));
       ring.give(block);
       at += size;
       if (wanted_ < end_ && is_enough(ring.take(k))) break;
     }
+    if (has_strings()) text_buffers_ = std::move(rooms.buffers());
   }
 
   // One block by all workers.
-  void read(int64_t offset, char* into, int64_t size) const {
+  QuoteCount read(int64_t offset, char* into, int64_t size) const {
     constexpr int64_t kPartBytes = int64_t{512} << 10;
+    std::atomic<bool> any{false};
+    std::atomic<int64_t> num_odd{0};
     parallel_for(divide_up(size, kPartBytes), [&](int64_t part) {
-      const int64_t begin = part * kPartBytes;
-      text_.read(offset + begin, into + begin, std::min(kPartBytes, size - begin));
+      const int64_t begin = part * kPartBytes, bytes = std::min(kPartBytes, size - begin);
+      text_.read(offset + begin, into + begin, bytes);
+      if (job_.syntax.quote < 0) return;
+      const QuoteCount quotes =
+          cpu::count_quotes(into + begin, bytes, static_cast<uint8_t>(job_.syntax.quote));
+      if (quotes.any) any = true;
+      if (quotes.odd) num_odd.fetch_add(1);
     });
+    return {any, num_odd % 2 != 0};
   }
 
   static void check_counts(const LineCounts& counts) {
-    if (counts.special != 0) leave_to_host("there are quotes or comments in the text");
-    if (counts.refused > kMostRefused) leave_to_host("many fields are not plain numbers");
+    if (counts.out_of_step != 0) leave_to_host("quotes are not all around whole fields");
+    if (counts.refused > kMostRefused) leave_to_host("many fields are not plain");
   }
 
   // Has the host parse what the kernels refused, puts it in place, and lists slots without a row.
@@ -215,7 +298,9 @@ class DeviceReader {
     Buffer rows = Buffer::allocate(bytes + 2 * kCsvPadding);
     char* const text = rows.mutable_as<char>() + kCsvPadding;
     char* end = text;
-    std::vector<int64_t> slots;  // of the lines that are not blank
+    std::vector<const RefusedLine*> kept;  // those that are not blank
+    std::vector<int64_t> first_lines;      // of each in what the host parses
+    int64_t num_lines = 0;
     for (const RefusedLine& line : refused_) {
       text_.read(line.begin, end, line.size);
       end[line.size] = '\n';
@@ -223,12 +308,14 @@ class DeviceReader {
         gone_.push_back(line.slot);
         continue;
       }
+      kept.push_back(&line);
+      first_lines.push_back(num_lines);
+      num_lines += count_line_ends(end, end + line.size + 1);
       end += line.size + 1;
-      slots.push_back(line.slot);
     }
     std::memset(end, 0, kCsvPadding);
     *end = '\n';
-    const auto count = static_cast<int64_t>(slots.size());
+    const auto count = static_cast<int64_t>(kept.size());
     CsvColumns columns(job_.schema, count);
     std::vector<CsvTarget> targets = job_.targets;
     for (CsvTarget& target : targets)
@@ -247,15 +334,26 @@ class DeviceReader {
     }
     const std::vector<CsvBadRow> bad = std::move(pieces[0].bad_rows);
     piece.bad_text = std::move(pieces[0].bad_text);
-    for (const CsvBadRow& row : bad) gone_.push_back(slots[static_cast<size_t>(row.line)]);
+    std::vector<bool> is_bad(kept.size());
+    std::vector<const RefusedLine*> bad_lines;
+    for (const CsvBadRow& row : bad) {
+      const auto place = std::lower_bound(first_lines.begin(), first_lines.end(), row.line);
+      const auto at = static_cast<size_t>(place - first_lines.begin());
+      is_bad[at] = true;
+      bad_lines.push_back(kept[at]);
+      gone_.push_back(kept[at]->slot);
+    }
     std::sort(gone_.begin(), gone_.end());
-    for (CsvBadRow row : bad) {
-      const int64_t slot = slots[static_cast<size_t>(row.line)];
+    for (size_t i = 0; i < bad.size(); ++i) {
+      CsvBadRow row = bad[i];
+      const int64_t slot = bad_lines[i]->slot;
       row.row = slot - (std::lower_bound(gone_.begin(), gone_.end(), slot) - gone_.begin());
-      row.line = job_.first_line + slot;
+      row.line = job_.first_line + bad_lines[i]->ends;
       piece.bad_rows.push_back(row);
     }
-    for (auto row = bad.rbegin(); row != bad.rend(); ++row) slots.erase(slots.begin() + row->line);
+    std::vector<int64_t> slots;
+    for (size_t i = 0; i < kept.size(); ++i)
+      if (!is_bad[i]) slots.push_back(kept[i]->slot);
     patch(columns.finish(pieces, {0}, count), std::move(slots), num_slots);
   }
 
@@ -281,10 +379,53 @@ class DeviceReader {
         continue;
       }
       const int64_t width = column.dtype().size_bytes();
-      const Buffer from = call_.table(column.values_buffer().data(), count * width);
+      const Buffer values =
+          column.dtype().is_string() ? send_text(column, c) : column.values_buffer();
+      const Buffer from = call_.table(values.data(), count * width);
       cuda::patch_values(call_, call_.writes(there_[c].values), at.as<int64_t>(), from.data(),
                          count, width);
     }
+  }
+
+  // Puts the text of a column of the host behind that of the blocks; gives its views into it.
+  Buffer send_text(const Column& column, size_t c) {
+    const size_t first = text_buffers_.size();
+    for (const Buffer& text : column.text_buffers()) {
+      const Buffer& there = there_[c].text.emplace_back(
+          allocate_result(std::max<int64_t>(text.size_bytes(), 1), job_.place));
+      if (text.size_bytes() > 0)
+        copy_to_cuda(text, 0, text.size_bytes(), call_.writes(there), current_stream(job_.place));
+    }
+    Buffer views = Buffer::allocate(column.num_rows() * bytes_of<StringView>(1));
+    auto* out = views.mutable_as<StringView>();
+    for (StringView view : column.values<StringView>()) {
+      if (view.size > sizeof view.inlined) view.indirect.buffer += static_cast<uint32_t>(first);
+      *out++ = view;
+    }
+    return views;
+  }
+
+  // What the views of a column point to, copied together in the order of the rows, so that the rest
+  // of the text is released.
+  std::vector<Buffer> gather_text(There& column, int64_t rows) {
+    std::vector<Buffer> all = text_buffers_;
+    all.insert(all.end(), column.text.begin(), column.text.end());
+    const int64_t num_parts = divide_up(rows, cuda::kTextRows);
+    const Buffer parts = call_.scratch(8 * (num_parts + 1));
+    auto* const sums = call_.writes_as<int64_t>(parts);
+    std::byte* const views = call_.writes(column.values);
+    cuda::count_text(call_, views, rows, sums, sums + num_parts);
+    int64_t bytes = 0;
+    call_.fetch(&bytes, sums + num_parts, 8);
+    if (bytes == 0) return {};
+    if (bytes > std::numeric_limits<uint32_t>::max()) return all;
+    std::vector<const char*> begins;
+    for (const Buffer& text : all) begins.push_back(text.as<char>());
+    const Buffer table = call_.table(begins.data(), bytes_of<const char*>(begins.size()));
+    Buffer text = allocate_result(bytes, job_.place);
+    cuda::gather_text(call_, views, rows, sums, table.as<const char*>(),
+                      call_.writes_as<char>(text));
+    return {std::move(text)};
   }
 
   // The columns of the first rows, closed up.
@@ -313,6 +454,7 @@ class DeviceReader {
                              dtype.size_bytes(), call_.writes(column.values));
       }
       if (has_null_[c] != 0) column.validity = close_bits(column.validity, c);
+      if (dtype.is_string() && rows > 0) column.text = gather_text(column, rows);
     }
     call_.finish(0);
     std::vector<uint64_t> valid(there_.size());
@@ -321,8 +463,12 @@ class DeviceReader {
     std::vector<Column> columns;
     for (size_t c = 0; c < there_.size(); ++c) {
       const int64_t nulls = has_null_[c] ? rows - static_cast<int64_t>(valid[c]) : 0;
-      columns.emplace_back(job_.schema.dtypes[c], rows, rows > 0 ? there_[c].values : Buffer(),
-                           nulls > 0 ? there_[c].validity : Buffer(), nulls);
+      const Dtype dtype = job_.schema.dtypes[c];
+      const Buffer values = rows > 0 ? there_[c].values : Buffer();
+      const Buffer validity = nulls > 0 ? there_[c].validity : Buffer();
+      columns.push_back(dtype.is_string() ? Column::strings(rows, values, std::move(there_[c].text),
+                                                            validity, nulls)
+                                          : Column(dtype, rows, values, validity, nulls));
     }
     return Table(job_.schema.names, std::move(columns));
   }
@@ -336,7 +482,8 @@ class DeviceReader {
   LineCounts counts_{};
   std::vector<uint32_t> has_null_{};
   std::vector<RefusedLine> refused_{};
-  std::vector<int64_t> gone_{};  // slots that hold no row, in order
+  std::vector<Buffer> text_buffers_{};  // that strings point to
+  std::vector<int64_t> gone_{};         // slots that hold no row, in order
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV text of plain fields, parsed where its columns go: on a CUDA device, block by block while the
+// CSV text, parsed where its columns go: on a CUDA device, block by block while the
 // next ones are read.
 #pragma once
 #include "headrace/io/csv.h"
@@ -34,8 +34,9 @@ struct CsvDeviceRows {
 
 /// Parses the rows. Lines that the kernels do not surely take as `cpu::parse_range` does are parsed
 /// by that, on the host, and their values put in place. Throws UnsupportedError when all of the
-/// text needs the host: quotes, comments, columns that are neither numbers nor bools, lines longer
-/// than a block, too many fields that are not plain, a build without kernels.
+/// text needs the host: columns of other dtypes than numbers, bools, dates, times without a zone
+/// and strings, quotes in the middle of fields that are not even in a row, rows longer than a
+/// block, too many fields that are not plain, a build without kernels.
 CsvDeviceRows parse_on_device(const CsvDeviceJob& job, ByteSource& text);
 
 }  // namespace hr

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines parsed on a CUDA device: line ends counted by tile, added up, then a thread a line.
+// Lines parsed on a CUDA device: row ends found by tile, added up, then a thread a line.
 #include "headrace/algo/select/exclusive_scan_kernels.h"
 #include "headrace/algo/sort/partition_point_math.h"
 #include "headrace/data/device_launch.h"
@@ -10,8 +10,6 @@ namespace hr::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kBytes = 64;  // of a thread
-static_assert(kThreads * kBytes == kLineTile);
 
 struct DeviceBits {
   __device__ void set(uint32_t* words, int64_t bit) const {
@@ -21,106 +19,138 @@ struct DeviceBits {
   __device__ void clear(uint32_t* words, int64_t bit) const {
     atomicAnd(words + bit / 32, ~(1u << (bit % 32)));
   }
+
+  __device__ int64_t add(int64_t* sum, int64_t value) const {
+    return static_cast<int64_t>(atomicAdd(reinterpret_cast<unsigned long long*>(sum),
+                                          static_cast<unsigned long long>(value)));
+  }
 };
 
-/// Which of four bytes are the given ones: a bit each.
-__device__ unsigned equal_bits(unsigned four, unsigned byte) {
-  // Each byte keeps a bit of its own, and the top byte adds them up.
-  return (__vcmpeq4(four, byte * 0x01010101u) & 0x08040201u) * 0x01010101u >> 24;
-}
+/// Phases of the threads of a block; see parquet::HostBlock.
+template <int kSize>
+struct ThreadBlock {
+  uint32_t* warps;  // shared, one per warp
 
-/// The first bytes of line ends among the thread's 64 from `at` on.
-__device__ uint64_t line_ends(const char* __restrict__ text, int64_t at, int64_t size) {
-  if (at >= size) return 0;
-  uint64_t feeds = 0, returns = 0;
-  const auto* const sixteen = reinterpret_cast<const uint4*>(text + at);
-#pragma unroll
-  for (int k = 0; k < kBytes / 16; ++k) {
-    const uint4 word = sixteen[k];
-    const unsigned four[4] = {word.x, word.y, word.z, word.w};
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      feeds |= uint64_t{equal_bits(four[j], '\n')} << (16 * k + 4 * j);
-      returns |= uint64_t{equal_bits(four[j], '\r')} << (16 * k + 4 * j);
+  template <class F>
+  __device__ void each(int64_t count, const F& f) const {
+    for (int64_t i = threadIdx.x; i < count; i += kSize) f(i);
+    __syncthreads();
+  }
+
+  template <class F>
+  __device__ void one(const F& f) const {
+    __syncthreads();  // others may still read what it changes
+    if (threadIdx.x == 0) f();
+    __syncthreads();
+  }
+
+  /// For at most kSize values.
+  __device__ uint32_t scan(uint32_t* values, int count) const {
+    const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
+    const uint32_t own = thread < count ? values[thread] : 0;
+    uint32_t before = own;
+    for (int step = 1; step < 32; step *= 2) {
+      const uint32_t left = __shfl_up_sync(~0u, before, step);
+      if (lane >= step) before += left;
     }
+    if (lane == 31) warps[thread / 32] = before;
+    __syncthreads();
+    uint32_t all = 0;
+    before -= own;
+    for (int warp = 0; warp < kSize / 32; ++warp) {
+      if (warp < thread / 32) before += warps[warp];
+      all += warps[warp];
+    }
+    if (thread < count) values[thread] = before;
+    __syncthreads();
+    return all;
   }
-  const uint64_t before = at > 0 && text[at - 1] == '\r';
-  const uint64_t ends = returns | (feeds & ~(returns << 1 | before));
-  return size - at >= kBytes ? ends : ends & ((uint64_t{1} << (size - at)) - 1);
+};
+
+__global__ void __launch_bounds__(kThreads) count_kernel(LineTargets targets, LineText text) {
+  __shared__ TileWindow window;
+  __shared__ uint32_t warps[kThreads / 32];
+  count_tile(ThreadBlock<kThreads>{warps}, window, targets, text, blockIdx.x);
 }
 
-__device__ bool has_byte(const char* __restrict__ text, int64_t at, int64_t size, int byte) {
-  if (byte < 0) return false;
-  bool found = false;
-  if (size - at >= kBytes) {
-    const auto* const fours = reinterpret_cast<const unsigned*>(text + at);
-#pragma unroll
-    for (int k = 0; k < kBytes / 4; ++k)
-      found |= __vcmpeq4(fours[k], static_cast<unsigned>(byte) * 0x01010101u) != 0;
-    return found;
-  }
-  for (int64_t i = at; i < size; ++i)
-    found |= static_cast<unsigned char>(text[i]) == static_cast<unsigned>(byte);
-  return found;
+__global__ void __launch_bounds__(kResolvedTiles)
+    resolve_kernel(LineTargets targets, int64_t num_tiles) {
+  __shared__ ResolveWindow window;
+  __shared__ uint32_t warps[kResolvedTiles / 32];
+  resolve_tiles(ThreadBlock<kResolvedTiles>{warps}, window, targets, num_tiles);
 }
 
-__global__ void count_kernel(const char* __restrict__ text, int64_t size, int quote, int comment,
-                             int64_t* __restrict__ tiles, LineCounts* counts) {
-  __shared__ int warps[kThreads / 32];
-  const int64_t at = int64_t{blockIdx.x} * kLineTile + int64_t{threadIdx.x} * kBytes;
-  const int sum = __reduce_add_sync(~0u, __popcll(line_ends(text, at, size)));
-  if (has_byte(text, at, size, quote) || has_byte(text, at, size, comment)) counts->special = 1;
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = sum;
-  __syncthreads();
-  if (threadIdx.x > 0) return;
-  int64_t total = 0;
-  for (const int warp : warps) total += warp;
-  tiles[blockIdx.x] = total;
-}
-
-/// Lines that begin behind the line ends of the block's tile, and the one at the text's begin.
 __global__ void __launch_bounds__(kThreads)
-    parse_kernel(const char* __restrict__ text, int64_t size, int64_t offset, LineTargets targets) {
-  __shared__ uint16_t ends[kLineTile];
-  __shared__ int warps[kThreads / 32];
-  const int64_t tile = int64_t{blockIdx.x} * kLineTile;
-  uint64_t bits = line_ends(text, tile + int64_t{threadIdx.x} * kBytes, size);
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  int before = __popcll(bits);
-  for (int step = 1; step < 32; step *= 2) {
-    const int left = __shfl_up_sync(~0u, before, step);
-    if (lane >= step) before += left;
-  }
-  if (lane == 31) warps[threadIdx.x / 32] = before;
-  __syncthreads();
-  int count = 0;
-  before -= __popcll(bits);
-  for (unsigned warp = 0; warp < kThreads / 32; ++warp) {
-    if (warp < threadIdx.x / 32) before += warps[warp];
-    count += warps[warp];
-  }
-  for (; bits != 0; bits &= bits - 1)
-    ends[before++] =
-        static_cast<uint16_t>(threadIdx.x * kBytes + __ffsll(static_cast<int64_t>(bits)) - 1);
-  __syncthreads();
+    parse_kernel(LineTargets targets, LineText text, int64_t offset) {
+  __shared__ RowWindow window;
+  __shared__ uint32_t warps[kThreads / 32];
+  parse_tile(ThreadBlock<kThreads>{warps}, window, targets, text, offset, blockIdx.x, DeviceBits{});
+}
 
-  const int64_t lines_before = targets.tiles[blockIdx.x];
-  for (int k = static_cast<int>(threadIdx.x) - (blockIdx.x == 0); k < count; k += kThreads) {
-    int64_t begin = 0;
-    if (k >= 0) {
-      begin = tile + ends[k];
-      begin += text[begin] == '\r' && text[begin + 1] == '\n' ? 2 : 1;
+/// Bytes that a view points to.
+__device__ int64_t far_bytes(const uint4& view) {
+  return view.x > sizeof(StringView::inlined) ? view.x : 0;
+}
+
+/// The sum of a thread's value and those of the threads before it; gives the sum of all.
+__device__ int64_t add_up(int64_t* warps, int64_t& value) {
+  const unsigned lane = threadIdx.x % 32;
+  for (unsigned step = 1; step < 32; step *= 2) {
+    const int64_t left = __shfl_up_sync(~0u, value, step);
+    if (lane >= step) value += left;
+  }
+  __syncthreads();  // others may still read the last sums
+  if (lane == 31) warps[threadIdx.x / 32] = value;
+  __syncthreads();
+  int64_t all = 0;
+  for (unsigned warp = 0; warp < kThreads / 32; ++warp) {
+    if (warp < threadIdx.x / 32) value += warps[warp];
+    all += warps[warp];
+  }
+  return all;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    count_text_kernel(const uint4* __restrict__ views, int64_t rows, int64_t* __restrict__ parts) {
+  __shared__ int64_t warps[kThreads / 32];
+  const int64_t begin = int64_t{blockIdx.x} * kTextRows;
+  const int64_t end = min(begin + kTextRows, rows);
+  int64_t sum = 0;
+  for (int64_t row = begin + threadIdx.x; row < end; row += kThreads) sum += far_bytes(views[row]);
+  const int64_t all = add_up(warps, sum);
+  if (threadIdx.x == 0) parts[blockIdx.x] = all;
+}
+
+__global__ void __launch_bounds__(kThreads)
+    gather_text_kernel(uint4* views, int64_t rows, const int64_t* __restrict__ parts,
+                       const char* const* __restrict__ text, char* __restrict__ to) {
+  __shared__ int64_t warps[kThreads / 32];
+  const int64_t begin = int64_t{blockIdx.x} * kTextRows;
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  int64_t done = parts[blockIdx.x];
+  for (int64_t at = begin; at < min(begin + kTextRows, rows); at += kThreads) {
+    const int64_t row = at + threadIdx.x;
+    uint4 view = row < rows ? views[row] : uint4{0, 0, 0, 0};
+    const int64_t bytes = far_bytes(view);
+    int64_t place = bytes;
+    const int64_t all = add_up(warps, place);
+    place += done - bytes;
+    const char* from = nullptr;
+    if (bytes > 0) {
+      from = text[view.z] + view.w;
+      view.z = 0;
+      view.w = static_cast<uint32_t>(place);
+      views[row] = view;
     }
-    if (begin >= size) continue;
-    const int64_t line = lines_before + k + 1;
-    if (parse_line(targets.syntax, targets.fields, targets.num_fields, targets.fives, text + begin,
-                   line < targets.slots ? line : -1, DeviceBits{}))
-      continue;
-    int64_t end = begin;
-    while (!LineSyntax::is_end(text[end])) ++end;
-    const auto place = static_cast<int64_t>(
-        atomicAdd(reinterpret_cast<unsigned long long*>(&targets.counts->refused), 1ull));
-    if (place < kMostRefused) targets.refused[place] = {line, offset + begin, end - begin};
+    // A warp copies the strings of its lanes one after the other.
+    for (unsigned left = __ballot_sync(~0u, bytes > 0); left != 0; left &= left - 1) {
+      const int owner = __ffs(static_cast<int>(left)) - 1;
+      const auto* const source = reinterpret_cast<const char*>(
+          __shfl_sync(~0u, reinterpret_cast<unsigned long long>(from), owner));
+      const int64_t first = __shfl_sync(~0u, place, owner), size = __shfl_sync(~0u, bytes, owner);
+      for (int64_t i = lane; i < size; i += 32) to[first + i] = source[i];
+    }
+    done += all;
   }
 }
 
@@ -173,7 +203,7 @@ cudaStream_t stream_of(const DeviceCall& call) {
   return static_cast<cudaStream_t>(call.stream());
 }
 
-/// Calls f<T> for an unsigned T of `width` bytes.
+/// Calls f<T> for a T of `width` bytes.
 template <class F>
 void visit_width(int64_t width, F f) {
   if (width == 1)
@@ -182,20 +212,35 @@ void visit_width(int64_t width, F f) {
     f(uint16_t{});
   else if (width == 4)
     f(uint32_t{});
-  else
+  else if (width == 8)
     f(uint64_t{});
+  else
+    f(uint4{});
 }
 
 }  // namespace
 
-void parse_lines(const DeviceCall& call, const LineTargets& targets, const char* text, int64_t size,
+void parse_lines(const DeviceCall& call, const LineTargets& targets, const LineText& text,
                  int64_t offset) {
-  const unsigned tiles = blocks_of(size, kLineTile);
-  count_kernel<<<tiles, kThreads, 0, stream_of(call)>>>(text, size, targets.quote, targets.comment,
-                                                        targets.tiles, targets.counts);
-  exclusive_scan(call, targets.tiles, tiles, &targets.counts->lines, true);
-  parse_kernel<<<tiles, kThreads, 0, stream_of(call)>>>(text, size, offset, targets);
+  const unsigned tiles = blocks_of(text.end - text.begin, kLineTile);
+  count_kernel<<<tiles, kThreads, 0, stream_of(call)>>>(targets, text);
+  resolve_kernel<<<1, kResolvedTiles, 0, stream_of(call)>>>(targets, tiles);
+  parse_kernel<<<tiles, kThreads, 0, stream_of(call)>>>(targets, text, offset);
   check_cuda("read_csv", cudaGetLastError());
+}
+
+void count_text(const DeviceCall& call, const std::byte* views, int64_t rows, int64_t* parts,
+                int64_t* total) {
+  const unsigned count = blocks_of(rows, kTextRows);
+  count_text_kernel<<<count, kThreads, 0, stream_of(call)>>>(reinterpret_cast<const uint4*>(views),
+                                                             rows, parts);
+  exclusive_scan(call, parts, count, total, false);
+}
+
+void gather_text(const DeviceCall& call, std::byte* views, int64_t rows, const int64_t* parts,
+                 const char* const* text, char* to) {
+  gather_text_kernel<<<blocks_of(rows, kTextRows), kThreads, 0, stream_of(call)>>>(
+      reinterpret_cast<uint4*>(views), rows, parts, text, to);
 }
 
 void patch_values(const DeviceCall& call, std::byte* values, const int64_t* slots,

@@ -3,50 +3,29 @@
 // gave.
 #pragma once
 #include "headrace/data/device.h"
-#include "headrace/io/csv_device_reader_math.h"
+#include "headrace/io/csv_device_reader_kernels_math.h"
 
 #include <cstdint>
 
 namespace hr {
 
-/// What kernels count as blocks of text go by.
-struct LineCounts {
-  int64_t lines = 0;
-  int64_t refused = 0;  ///< of them, listed as far as there is room
-  int32_t special = 0;  ///< 1: there are quotes or comments
+/// Whether there are quotes in some text, and whether their number is odd.
+struct QuoteCount {
+  bool any = false;
+  bool odd = false;
 };
 
-/// A line that the host must read.
-struct RefusedLine {
-  int64_t slot;   ///< lines before it
-  int64_t begin;  ///< offset in the whole text
-  int64_t size;   ///< without its end
-};
+namespace cpu {
 
-inline constexpr int64_t kMostRefused = int64_t{1} << 16;
+QuoteCount count_quotes(const char* text, int64_t size, uint8_t quote);
 
-/// Text of a block on a device begins at a multiple of this many bytes, and as many may be read
-/// after its end.
-inline constexpr int64_t kLineTile = int64_t{1} << 14;
-
-/// Where lines go; all of it lies on the device.
-struct LineTargets {
-  LineSyntax syntax{};
-  int quote = -1;
-  int comment = -1;
-  int num_fields = 0;
-  int64_t slots = 0;                  ///< later lines are checked and not kept
-  const LineField* fields = nullptr;  ///< num_fields of them
-  const uint64_t* fives = nullptr;
-  LineCounts* counts = nullptr;
-  RefusedLine* refused = nullptr;  ///< kMostRefused of them
-  int64_t* tiles = nullptr;        ///< room for one number a tile of a block, and one
-};
+}  // namespace cpu
 
 namespace cuda {
 
-/// Queues the parse of `size` bytes of whole lines, which stand at `offset` of the whole text.
-void parse_lines(const DeviceCall& call, const LineTargets& targets, const char* text, int64_t size,
+/// Queues the parse of a block of whole lines, which stands at `offset` of the whole text and
+/// begins at a multiple of 64 bytes.
+void parse_lines(const DeviceCall& call, const LineTargets& targets, const LineText& text,
                  int64_t offset);
 
 /// Puts `count` values of `width` bytes into the slots that `slots` lists.
@@ -62,6 +41,17 @@ void close_values(const DeviceCall& call, const std::byte* from, const int64_t* 
 /// The same for bits, with zeros behind them; adds the number of ones to `*ones`.
 void close_bits(const DeviceCall& call, const std::byte* from, const int64_t* gone,
                 int64_t num_gone, int64_t rows, std::byte* to, unsigned long long* ones);
+
+/// Rows whose text `gather_text` copies together.
+inline constexpr int64_t kTextRows = 4096;
+
+/// Counts the bytes that views of `rows` strings point to, in parts of kTextRows rows: what is
+/// before each part in `parts`, all of them in `*total`.
+void count_text(const DeviceCall& call, const std::byte* views, int64_t rows, int64_t* parts,
+                int64_t* total);
+/// Copies that text to `to`, in the order of the rows, and turns the views to it as their text 0.
+void gather_text(const DeviceCall& call, std::byte* views, int64_t rows, const int64_t* parts,
+                 const char* const* text, char* to);
 
 }  // namespace cuda
 

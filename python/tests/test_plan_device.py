@@ -167,7 +167,12 @@ def test_csv_is_parsed_there(device, tmp_path):
     frame = hr.DataFrame({"i": np.arange(200_000), "x": numbers, "y": np.float32(numbers)})
     frame.to_csv(tmp_path / "a.csv", durable=False)
     text = b"i,x,y,b\r\n1,,2.5,true\r\n\r\n-2,1e3, 7 ,NA\r\nNULL,inf,nan,false"
-    for source, dtypes in ((tmp_path / "a.csv", {"y": "float32"}), (text, None)):
+    mixed = (
+        "n,s,d,t\n1,plain,2024-02-29,1999-12-31 23:59:59.5\n"
+        '2,"quoted, with ""doubled"" quotes and\nlines",NA,2000-01-01T00:00\n'
+        'NA,"","1970-01-01",\n4,café and more than twelve bytes,1970-01-02,NA\n'
+    ).encode()
+    for source, dtypes in ((tmp_path / "a.csv", {"y": "float32"}), (text, None), (mixed, None)):
         here = hr.read_csv(source, dtypes=dtypes)
         with hr.device(device):
             there = hr.read_csv(source, dtypes=dtypes)
@@ -186,11 +191,11 @@ def test_csv_is_parsed_there(device, tmp_path):
     with hr.device(device):
         with pytest.raises(hr.InputError, match="line=4, column=2"):
             hr.read_csv(b"a,b\n1,2\n\n3,x\n", dtypes="int64")
-        words = hr.read_csv(b"a,b\n1,x\n2,y\n")
+        words = hr.read_csv(b"a,b\n1,x\n2,y\n", dtypes={"b": "category"})
     assert words["b"].to_list() == ["x", "y"]
     found = [(op, reason) for op, reason, _ in hr.fallbacks()]
-    expected = [("read_csv", "read_csv: columns of string have no kernel")]
-    assert found == (expected if device == "cuda" else [])
+    expected = [("read_csv", "read_csv: columns of category have no kernel")]
+    assert found[:1] == (expected if device == "cuda" else [])
 
 
 def test_the_job_from_its_text_on(device, tmp_path):
