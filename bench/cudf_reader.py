@@ -38,12 +38,7 @@ def use_pool(size_bytes: int) -> None:
 
 def read(path: Path, dtype: str) -> Any:
     """Read the single column of a file."""
-    options = pylibcudf.io.csv.CsvReaderOptions.builder(
-        pylibcudf.io.SourceInfo([str(path)])
-    ).build()
-    types = {"float64": pylibcudf.TypeId.FLOAT64, "float32": pylibcudf.TypeId.FLOAT32}
-    options.set_dtypes([pylibcudf.DataType(types[dtype])])
-    column = pylibcudf.io.csv.read_csv(options).columns[0]
+    column = read_csv(path, [dtype.upper()])[0]
     data = column.data()
     memory = cp.cuda.UnownedMemory(data.ptr, data.size, column)
     return cp.ndarray((column.size(),), dtype, cp.cuda.MemoryPointer(memory, 0))
@@ -54,3 +49,12 @@ def read_parquet(paths: list[Path]) -> Any:
     source = pylibcudf.io.SourceInfo([str(path) for path in paths])
     options = pylibcudf.io.parquet.ParquetReaderOptions.builder(source).build()
     return pylibcudf.io.parquet.read_parquet(options).tbl
+
+
+def read_csv(path: Path, types: list[str]) -> list[Any]:
+    """Read the columns of a file, of these types of pylibcudf."""
+    options = pylibcudf.io.csv.CsvReaderOptions.builder(
+        pylibcudf.io.SourceInfo([str(path)])
+    ).build()
+    options.set_dtypes([pylibcudf.DataType(getattr(pylibcudf.TypeId, name)) for name in types])
+    return pylibcudf.io.csv.read_csv(options).columns
