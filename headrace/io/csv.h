@@ -148,10 +148,12 @@ struct CsvFilesResult {
 
 /// All rows of several files, one file after the other, as one read would give them: by name, the
 /// columns of the first file, with `dtypes` (one for each of them) in place of the scans' own. All
-/// workers parse pieces of any of the files; few files are open at a time. Throws InputError for
-/// the first bad row, and as `CsvScan::read`; InvalidArgumentError for scans that set bad rows
-/// aside or have a number of rows.
-HR_API CsvFilesResult read_csv_files(std::span<const CsvScan> scans, std::span<const Dtype> dtypes);
+/// workers parse pieces of any of the files; few files are open at a time. The table is made at
+/// `place`, on a CUDA device as by `CsvScan::read` where all files have the same fields in the same
+/// order. Throws InputError for the first bad row, and as `CsvScan::read`; InvalidArgumentError for
+/// scans that set bad rows aside or have a number of rows.
+HR_API CsvFilesResult read_csv_files(std::span<const CsvScan> scans, std::span<const Dtype> dtypes,
+                                     Place place = host);
 
 /// Scans and reads at once.
 HR_API CsvResult read_csv(const Source& source, const CsvOptions& options = {}, Place place = host);

@@ -73,23 +73,32 @@ int64_t bytes_of(size_t count) {
 
 class DeviceReader {
  public:
-  DeviceReader(const CsvDeviceJob& job, ByteSource& text)
-      : job_(job),
-        text_(text),
-        end_(text.load(std::numeric_limits<int64_t>::max())),
-        wanted_(std::min(job.limit, end_)),
-        call_(kOp, job.place) {}
+  explicit DeviceReader(const CsvDeviceJob& job) : job_(job), call_(kOp, job.place) {
+    for (const CsvDeviceText& text : job.texts) {
+      const std::shared_ptr<ByteSource> opened = text.open();
+      if (opened->known_size() < 0 && job.limit < std::numeric_limits<int64_t>::max())
+        leave_to_host("streams are read only as far as needed");
+      // That a file became shorter is found when it is closed or all is read.
+      const int64_t end = std::max(opened->load(std::numeric_limits<int64_t>::max()), text.begin);
+      texts_.push_back({.begin = text.begin, .end = end, .first = bytes_});
+      const int64_t bytes = end - text.begin;
+      bytes_ += bytes;
+      longest_ = std::max(longest_, bytes);
+      rows_ += text.estimated_rows < 0 ? bytes / 16 : text.estimated_rows;
+    }
+    wanted_ = std::min(job.limit, bytes_);
+  }
 
   CsvDeviceRows read() {
-    int64_t slots = job_.estimated_rows;
-    slots = slots < 0 ? (end_ - job_.begin) / 16 : slots + slots / 32;
-    slots = std::min(slots, wanted_ + kMostRefused) + kBlockRows;
+    int64_t slots = std::min(rows_ + rows_ / 32, wanted_ + kMostRefused) + kBlockRows;
     for (;;) {
       CsvDeviceRows lines;
       parse(slots);
       mend(lines.piece, slots);
       const auto num_gone = static_cast<int64_t>(gone_.size());
       lines.piece.rows = counts_.lines - num_gone;
+      for (const Text& text : texts_) lines.rows_of_texts.push_back(rows_before(text.lines));
+      for (size_t k = texts_.size(); --k > 0;) lines.rows_of_texts[k] -= lines.rows_of_texts[k - 1];
       if (std::min(counts_.lines, wanted_ + num_gone) <= slots) {
         lines.table = finish(std::min(lines.piece.rows, wanted_), slots);
         return lines;
@@ -99,6 +108,13 @@ class DeviceReader {
   }
 
  private:
+  struct Text {
+    int64_t begin;  // of the rows in it
+    int64_t end;
+    int64_t first;      // byte of the rows of all sources
+    int64_t lines = 0;  // of all sources up to its end
+  };
+
   struct There {
     Buffer values{};
     Buffer validity{};
@@ -106,6 +122,7 @@ class DeviceReader {
   };
 
   static constexpr int64_t kBlocks = 4;  // under way
+  static constexpr int64_t kFront = 64;  // room in each for the counts before the text
 
   Buffer bits(int64_t count, unsigned char byte) {
     Buffer made = call_.scratch(round_up(bitmap_bytes(count), 8));
@@ -139,7 +156,7 @@ class DeviceReader {
           .validity = call_.writes_as<uint32_t>(column.validity),
           .has_null = reinterpret_cast<uint32_t*>(counts + sizeof(LineCounts)) + target.column};
     }
-    const int64_t block_bytes = std::min(job_.block_bytes, end_ - job_.begin + 1);
+    const int64_t block_bytes = std::min(job_.block_bytes, longest_ + 1);
     const Buffer there = call_.table(fields.data(), bytes_of<LineField>(fields.size()));
     const Buffer fives = call_.table(fast_float::powers::power_of_five_128,
                                      sizeof fast_float::powers::power_of_five_128);
@@ -176,12 +193,14 @@ class DeviceReader {
    public:
     static constexpr int64_t kAlign = 64, kMostBytes = int64_t{1} << 31;
 
-    // For `text_bytes`, or where `reuses` for a few blocks, over and over.
-    TextRooms(DeviceCall& call, Place place, int64_t block_bytes, int64_t text_bytes, bool reuses)
+    // For `text_bytes` of some sources, or where `reuses` for a few blocks, over and over.
+    TextRooms(DeviceCall& call, Place place, int64_t block_bytes, int64_t text_bytes, int64_t texts,
+              bool reuses)
         : room_(round_up(block_bytes + 1, kAlign) + kLineSlack), reuses_(reuses) {
-      // Two blocks in a row hold more than the bytes of one, each up to the end of a row.
-      int64_t left = reuses ? kBlocks * room_
-                            : text_bytes + room_ + 2 * kAlign * (2 * text_bytes / block_bytes + 2);
+      // Two blocks of a source in a row hold more than the bytes of one, each up to the end of a
+      // row.
+      const int64_t most_blocks = 2 * (text_bytes / block_bytes + texts);
+      int64_t left = reuses ? kBlocks * room_ : text_bytes + room_ + 2 * kAlign * most_blocks;
       const int64_t most = std::max(kMostBytes, kBlocks * room_);
       for (; left > 0; left -= most - room_) {
         buffers_.push_back(allocate_result(std::min(left, most), place));
@@ -221,60 +240,85 @@ class DeviceReader {
 
   // Bytes of text that hold the rows of some slots, by the samples.
   int64_t text_bytes(int64_t slots) const {
-    const int64_t all = end_ - job_.begin;
-    if (wanted_ >= end_ || job_.estimated_rows <= 0) return all;
-    const auto rows = static_cast<double>(std::max<int64_t>(job_.estimated_rows, 1));
-    const double bytes = 1.5 * static_cast<double>(slots) * static_cast<double>(all) / rows;
-    return bytes < static_cast<double>(all) ? static_cast<int64_t>(bytes) : all;
+    if (wanted_ >= bytes_ || rows_ == 0) return bytes_;
+    const auto all = static_cast<double>(bytes_);
+    const double bytes = 1.5 * static_cast<double>(slots) * all / static_cast<double>(rows_);
+    return bytes < all ? static_cast<int64_t>(bytes) : bytes_;
   }
 
   // Blocks of whole lines: the device takes and parses one while the next ones are read.
   void send_blocks(const LineTargets& targets, int64_t block_bytes, int64_t slots) {
-    constexpr int64_t kFront = 64;  // room for the counts before the text
-    TextRooms rooms(call_, job_.place, block_bytes, text_bytes(slots), !has_strings());
+    TextRooms rooms(call_, job_.place, block_bytes, text_bytes(slots), std::ssize(texts_),
+                    !has_strings());
     PinnedRing ring(kOp, kFront + block_bytes + 1 + kLineSlack, kBlocks,
                     current_stream(job_.place));
-    const auto is_enough = [&](const PinnedBlock& block) {
+    std::vector<Text*> sent;  // the text of each block
+    // Whether the rows up to this block, which is done, are enough.
+    const auto is_enough = [&](int64_t k) {
       LineCounts counts;
-      std::memcpy(&counts, block.buffer.data(), sizeof counts);
+      std::memcpy(&counts, ring.take(k).buffer.data(), sizeof counts);
       check_counts(counts);  // or the rest would be read in vain
-      return counts.lines - counts.refused >= wanted_;
+      sent[static_cast<size_t>(k)]->lines = counts.lines;
+      return counts.lines - counts.refused >= wanted_ && wanted_ < bytes_;
     };
-    int64_t at = job_.begin;
-    for (int64_t k = 0; at < end_; ++k) {
-      PinnedBlock& block = ring.take(k);
-      if (k >= kBlocks && is_enough(block)) break;
-      char* const text = block.buffer.mutable_as<char>() + kFront;
-      int64_t size = std::min(block_bytes, end_ - at);
-      const QuoteCount quotes = read(at, text, size);
-      int64_t bytes = size;
-      if (at + size < end_) {
-        bytes = size = whole_lines(job_.syntax, text, size, quotes);
-        if (size == 0) leave_to_host("a line is longer than a block");
-      } else if (text[size - 1] != '\n' && text[size - 1] != '\r') {
-        text[bytes++] = '\n';
+    for (size_t t = 0; t < texts_.size(); ++t) {
+      Text& text = texts_[t];
+      const std::shared_ptr<ByteSource> source = job_.texts[t].open();
+      for (int64_t at = text.begin; at < text.end;) {
+        const int64_t k = std::ssize(sent);
+        if (k >= kBlocks && is_enough(k - kBlocks)) break;
+        PinnedBlock& block = ring.take(k);
+        const BlockText found = read_block(*source, text, at, block_bytes, block);
+        const LineText there = rooms.take(k, found.bytes);
+        if (!there.begin) leave_to_host("the rows are longer than the samples tell");
+        record_copy(kOp, "text to device", found.bytes, true, host, job_.place);
+        ring.send(block, kFront, found.bytes + kLineSlack,
+                  reinterpret_cast<const std::byte*>(there.begin));
+        cuda::parse_lines(call_, targets, there, text.first + at - text.begin);
+        ring.fetch(block, targets.counts, sizeof(LineCounts));
+        ring.give(block);
+        sent.push_back(&text);
+        at += found.size;
+        if (wanted_ < bytes_ && is_enough(k)) break;
       }
-      const LineText there = rooms.take(k, bytes);
-      if (!there.begin) leave_to_host("the rows are longer than the samples tell");
-      record_copy(kOp, "text to device", bytes, true, host, job_.place);
-      ring.send(block, kFront, bytes + kLineSlack, reinterpret_cast<const std::byte*>(there.begin));
-      cuda::parse_lines(call_, targets, there, at);
-      ring.fetch(block, targets.counts, sizeof(LineCounts));
-      ring.give(block);
-      at += size;
-      if (wanted_ < end_ && is_enough(ring.take(k))) break;
     }
+    for (int64_t k = std::max<int64_t>(0, std::ssize(sent) - kBlocks); k < std::ssize(sent); ++k)
+      is_enough(k);
+    // A source without rows ends where the one before it does.
+    for (size_t t = 1; t < texts_.size(); ++t)
+      texts_[t].lines = std::max(texts_[t].lines, texts_[t - 1].lines);
     if (has_strings()) text_buffers_ = std::move(rooms.buffers());
   }
 
+  struct BlockText {
+    int64_t size;   // of the text that it takes
+    int64_t bytes;  // with a line end
+  };
+
+  // Whole rows of a source from `at` on, into the block.
+  BlockText read_block(ByteSource& source, const Text& text, int64_t at, int64_t block_bytes,
+                       PinnedBlock& block) const {
+    char* const bytes = block.buffer.mutable_as<char>() + kFront;
+    const int64_t size = std::min(block_bytes, text.end - at);
+    const QuoteCount quotes = read(source, at, bytes, size);
+    if (at + size < text.end) {
+      const int64_t whole = whole_lines(job_.syntax, bytes, size, quotes);
+      if (whole == 0) leave_to_host("a line is longer than a block");
+      return {whole, whole};
+    }
+    if (bytes[size - 1] == '\n' || bytes[size - 1] == '\r') return {size, size};
+    bytes[size] = '\n';
+    return {size, size + 1};
+  }
+
   // One block by all workers.
-  QuoteCount read(int64_t offset, char* into, int64_t size) const {
+  QuoteCount read(ByteSource& source, int64_t offset, char* into, int64_t size) const {
     constexpr int64_t kPartBytes = int64_t{512} << 10;
     std::atomic<bool> any{false};
     std::atomic<int64_t> num_odd{0};
     parallel_for(divide_up(size, kPartBytes), [&](int64_t part) {
       const int64_t begin = part * kPartBytes, bytes = std::min(kPartBytes, size - begin);
-      text_.read(offset + begin, into + begin, bytes);
+      source.read(offset + begin, into + begin, bytes);
       if (job_.syntax.quote < 0) return;
       const QuoteCount quotes =
           cpu::count_quotes(into + begin, bytes, static_cast<uint8_t>(job_.syntax.quote));
@@ -301,8 +345,15 @@ class DeviceReader {
     std::vector<const RefusedLine*> kept;  // those that are not blank
     std::vector<int64_t> first_lines;      // of each in what the host parses
     int64_t num_lines = 0;
+    std::shared_ptr<ByteSource> source;
+    size_t t = 0;  // its text
     for (const RefusedLine& line : refused_) {
-      text_.read(line.begin, end, line.size);
+      while (line.begin >= texts_[t].first + texts_[t].end - texts_[t].begin) {
+        ++t;
+        source.reset();
+      }
+      if (!source) source = job_.texts[t].open();
+      source->read(line.begin - texts_[t].first + texts_[t].begin, end, line.size);
       end[line.size] = '\n';
       if (skip_empty_row(job_.syntax, end) != end) {
         gone_.push_back(line.slot);
@@ -347,14 +398,19 @@ class DeviceReader {
     for (size_t i = 0; i < bad.size(); ++i) {
       CsvBadRow row = bad[i];
       const int64_t slot = bad_lines[i]->slot;
-      row.row = slot - (std::lower_bound(gone_.begin(), gone_.end(), slot) - gone_.begin());
-      row.line = job_.first_line + bad_lines[i]->ends;
+      row.row = rows_before(slot);
+      row.line = job_.texts[0].first_line + bad_lines[i]->ends;
       piece.bad_rows.push_back(row);
     }
     std::vector<int64_t> slots;
     for (size_t i = 0; i < kept.size(); ++i)
       if (!is_bad[i]) slots.push_back(kept[i]->slot);
     patch(columns.finish(pieces, {0}, count), std::move(slots), num_slots);
+  }
+
+  // Slots before this one that hold a row.
+  int64_t rows_before(int64_t slot) const {
+    return slot - (std::lower_bound(gone_.begin(), gone_.end(), slot) - gone_.begin());
   }
 
   // Rows of the host at the slots where they belong, as far as these are kept.
@@ -474,10 +530,12 @@ class DeviceReader {
   }
 
   const CsvDeviceJob& job_;
-  ByteSource& text_;
-  int64_t end_;
-  int64_t wanted_;
   DeviceCall call_;
+  std::vector<Text> texts_{};
+  int64_t bytes_ = 0;    // of the rows of all sources
+  int64_t longest_ = 0;  // of them, those of one text
+  int64_t rows_ = 0;     // as estimated
+  int64_t wanted_ = 0;
   std::vector<There> there_{};
   LineCounts counts_{};
   std::vector<uint32_t> has_null_{};
@@ -488,12 +546,10 @@ class DeviceReader {
 
 }  // namespace
 
-CsvDeviceRows parse_on_device(const CsvDeviceJob& job, ByteSource& text) {
+CsvDeviceRows parse_on_device(const CsvDeviceJob& job) {
   if constexpr (built_with_cuda) {
     check_plain(job);
-    if (text.known_size() < 0 && job.limit < std::numeric_limits<int64_t>::max())
-      leave_to_host("streams are read only as far as needed");
-    return DeviceReader(job, text).read();
+    return DeviceReader(job).read();
   }
   leave_to_host("built without CUDA kernels");
 }

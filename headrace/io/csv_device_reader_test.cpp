@@ -641,6 +641,35 @@ TEST_P(CsvReaderDevices, RandomTextOfEveryKind) {
   }
 }
 
+TEST_P(CsvReaderDevices, SeveralTextsAsOne) {
+  std::mt19937_64 random(6);
+  for (int round = 0; round < 100; ++round) {
+    const auto [text, options] = random_text(random, round);
+    const CsvScan whole_scan(text_source(text), options);
+    const CsvScan::State& state = whole_scan.state();
+    std::vector<CsvScan> scans;
+    for (size_t k = 1 + random() % 5; k > 0; --k) {
+      // Rows from the first on, so that all have the header; some have no end of the last line.
+      const auto most = static_cast<size_t>(random() % (text.size() + 1));
+      const int64_t whole = whole_rows(state.syntax, std::string_view(text).substr(0, most));
+      const auto size = static_cast<size_t>(std::max(whole, state.layout.data_begin));
+      const bool is_cut = round % 3 == 0 && whole > state.layout.data_begin;
+      scans.emplace_back(text_source(text.substr(0, size - is_cut)), options);
+    }
+    const auto told = [&](Place place) -> std::string {
+      try {
+        const CsvFilesResult result = read_csv_files(scans, scans[0].schema().dtypes, place);
+        std::string rows;
+        for (const int64_t count : result.rows) rows += std::to_string(count) + " ";
+        return rows + tell({std::get<Table>(to_place(result.table, host)), {}}).rows;
+      } catch (const InputError& error) {
+        return error.what();
+      }
+    };
+    EXPECT_EQ(told(host), told(GetParam())) << "round " << round;
+  }
+}
+
 TEST_P(CsvReaderDevices, WhatHasNoKernelIsReadOnTheHost) {
   const auto expect_fallback = [&](const std::string& text, const CsvOptions& options,
                                    const std::string& why, int64_t chunk = 1 << 20) {

@@ -2,8 +2,10 @@
 // Several CSV files read as one: the pieces of all of them parsed into the same columns.
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/io/csv_device_reader.h"
 #include "headrace/io/csv_reader.h"
 #include "headrace/memory/budget/budget.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <algorithm>
 #include <deque>
@@ -106,33 +108,7 @@ std::vector<int64_t> checked_rows(std::deque<FileRows>& files, std::vector<CsvPa
   return rows;
 }
 
-}  // namespace
-
-std::vector<CsvScan> CsvScan::open_paths(const std::vector<std::string>& paths,
-                                         const CsvOptions& options) {
-  const ScopedTag tag(kOp);
-  std::vector<std::optional<CsvScan>> opened(paths.size());
-  parallel_for(std::ssize(paths), [&](int64_t task) {
-    const auto at = static_cast<size_t>(task);
-    opened[at].emplace(Source::path(paths[at]), options);
-  });
-  std::vector<CsvScan> scans;
-  for (std::optional<CsvScan>& scan : opened) scans.push_back(*std::move(scan));
-  return scans;
-}
-
-CsvFilesResult read_csv_files(std::span<const CsvScan> scans, std::span<const Dtype> dtypes) {
-  const ScopedTag tag(kOp);
-  CsvSchema schema{.names = scans[0].schema().names,
-                   .dtypes = std::vector<Dtype>(dtypes.begin(), dtypes.end())};
-  std::deque<FileRows> files;
-  for (const CsvScan& scan : scans) {
-    if (scan.options().on_bad != BadRows::kError || scan.options().num_rows >= 0)
-      throw_error<InvalidArgumentError>(kOp, "these options are for one file at a time",
-                                        {{"path", scan.source().name()}},
-                                        "read the files one by one");
-    files.emplace_back(scan).targets = targets_of(scan.state(), schema);
-  }
+CsvFilesResult read_here(std::deque<FileRows>& files, const CsvSchema& schema) {
   BufferPool stock;
   const int64_t chunk_bytes = csv_chunk_bytes();
   find_rows(files, chunk_bytes, stock);
@@ -187,6 +163,86 @@ CsvFilesResult read_csv_files(std::span<const CsvScan> scans, std::span<const Dt
   });
   CsvFilesResult result{.rows = checked_rows(files, pieces, chunk_bytes)};
   result.table = columns.finish(pieces, first_slots, std::numeric_limits<int64_t>::max());
+  return result;
+}
+
+// By kernels of a CUDA device; UnsupportedError where they cannot.
+CsvFilesResult read_there(std::deque<FileRows>& files, const CsvSchema& schema, Place place) {
+  const FileRows& first = files.front();
+  std::vector<CsvDeviceText> texts;
+  for (FileRows& file : files) {
+    const CsvScan::State& state = file.scan.state();
+    const auto is_same = [](const CsvTarget& a, const CsvTarget& b) {
+      return a.column == b.column;
+    };
+    if (!std::equal(file.targets.begin(), file.targets.end(), first.targets.begin(),
+                    first.targets.end(), is_same) ||
+        state.syntax != first.scan.state().syntax)
+      throw_error<UnsupportedError>(kOp, "the files have other fields or other syntax");
+    const auto open = [&file] {
+      std::shared_ptr<ByteSource> text = file.opened();
+      file.close();
+      return text;
+    };
+    texts.push_back({.open = open,
+                     .begin = state.layout.data_begin,
+                     .first_line = state.layout.first_line,
+                     .estimated_rows = state.layout.estimated_rows});
+  }
+  CsvDeviceRows found = parse_on_device({.syntax = first.scan.state().syntax,
+                                         .targets = first.targets,
+                                         .schema = schema,
+                                         .texts = texts,
+                                         .place = place});
+  if (found.piece.bad_rows.empty())
+    return {.table = std::move(found.table), .rows = std::move(found.rows_of_texts)};
+  CsvFilesResult result = read_here(files, schema);  // throws for the first one, of its file
+  result.table = std::get<Table>(to_place(result.table, place));
+  return result;
+}
+
+}  // namespace
+
+std::vector<CsvScan> CsvScan::open_paths(const std::vector<std::string>& paths,
+                                         const CsvOptions& options) {
+  const ScopedTag tag(kOp);
+  std::vector<std::optional<CsvScan>> opened(paths.size());
+  parallel_for(std::ssize(paths), [&](int64_t task) {
+    const auto at = static_cast<size_t>(task);
+    opened[at].emplace(Source::path(paths[at]), options);
+  });
+  std::vector<CsvScan> scans;
+  for (std::optional<CsvScan>& scan : opened) scans.push_back(*std::move(scan));
+  return scans;
+}
+
+CsvFilesResult read_csv_files(std::span<const CsvScan> scans, std::span<const Dtype> dtypes,
+                              Place place) {
+  const ScopedTag tag(kOp);
+  CsvSchema schema{.names = scans[0].schema().names,
+                   .dtypes = std::vector<Dtype>(dtypes.begin(), dtypes.end())};
+  std::deque<FileRows> files;
+  for (const CsvScan& scan : scans) {
+    if (scan.options().on_bad != BadRows::kError || scan.options().num_rows >= 0)
+      throw_error<InvalidArgumentError>(kOp, "these options are for one file at a time",
+                                        {{"path", scan.source().name()}},
+                                        "read the files one by one");
+    files.emplace_back(scan).targets = targets_of(scan.state(), schema);
+  }
+  CsvFilesResult result;
+  if (!place.is_gpu()) {
+    result = read_here(files, schema);
+    result.table = std::get<Table>(to_place(result.table, place));
+    return result;
+  }
+  try {
+    return read_there(files, schema, place);
+  } catch (const UnsupportedError& error) {
+    result.table = std::get<Table>(run_on_host(kOp, error.what(), place, {}, [&](const auto&) {
+      result = read_here(files, schema);
+      return std::vector<Value>{result.table};
+    })[0]);
+  }
   return result;
 }
 

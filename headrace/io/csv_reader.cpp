@@ -75,16 +75,18 @@ CsvResult CsvReader::read(const std::vector<bool>& columns, Place place) {
 }
 
 CsvResult CsvReader::read_lines(Wanted& wanted, Place place) {
+  const CsvDeviceText text{
+      .open = [this] { return std::shared_ptr<ByteSource>(std::shared_ptr<void>(), &text_); },
+      .begin = state_.layout.data_begin,
+      .first_line = state_.layout.first_line,
+      .estimated_rows = state_.layout.estimated_rows};
   CsvDeviceRows lines = parse_on_device({.syntax = state_.syntax,
                                          .targets = wanted.targets,
                                          .schema = wanted.schema,
-                                         .begin = state_.layout.data_begin,
-                                         .first_line = state_.layout.first_line,
-                                         .estimated_rows = state_.layout.estimated_rows,
+                                         .texts = {&text, 1},
                                          .limit = limit_,
                                          .place = place,
-                                         .block_bytes = chunk_bytes_},
-                                        text_);
+                                         .block_bytes = chunk_bytes_});
   CsvRejects rejects;
   const std::vector<CsvPartial> pieces{std::move(lines.piece)};
   check_bad_rows({}, pieces, rejects);

@@ -54,6 +54,8 @@ struct CsvSyntax {
   bool plain_times = true;
   uint64_t null_lengths = 0;  ///< bit n: some null word has n bytes (bit 63: 63 or more)
 
+  friend bool operator==(const CsvSyntax&, const CsvSyntax&) = default;
+
   void prepare() {
     for (const char c : {delimiter, '\r', '\n'}) ends_field[static_cast<uint8_t>(c)] = true;
     if (comment >= 0) ends_field[static_cast<size_t>(comment)] = true;

@@ -240,10 +240,8 @@ void bind_io(nb::module_& m) {
         const GilReleased unlocked;
         std::vector<hr::Dtype> each;
         for (const std::string& word : dtypes) each.push_back(hr::dtype_from_name(word));
-        hr::CsvFilesResult result = hr::read_csv_files(scans, each);
-        return std::pair(
-            std::get<hr::Table>(hr::to_place(std::move(result.table), hr::default_place())),
-            std::move(result.rows));
+        hr::CsvFilesResult result = hr::read_csv_files(scans, each, hr::default_place());
+        return std::pair(std::move(result.table), std::move(result.rows));
       },
       "scans"_a, "dtypes"_a);
   m.def(

@@ -198,6 +198,28 @@ def test_csv_is_parsed_there(device, tmp_path):
     assert found[:1] == (expected if device == "cuda" else [])
 
 
+def test_csv_files_are_one_frame_there(device, tmp_path):
+    frame = hr.DataFrame({"i": np.arange(1000), "s": [f"text number {i}" for i in range(1000)]})
+    for k, rows in enumerate((300, 0, 1000, 7)):
+        frame[:rows].to_csv(tmp_path / f"{k}.csv", durable=False)
+    here = hr.read_csv(tmp_path, include_file_paths="path")
+    with hr.device(device):
+        there = hr.read_csv(tmp_path, include_file_paths="path")
+        assert hr.fallbacks() == ()
+        for name in here.columns:
+            assert there[name].to_list() == here[name].to_list()
+        assert there["s"].device == f"{device}:0"
+        (tmp_path / "2.csv").write_text("i,s\n1,x\n\n2,y,z\n")
+        with pytest.raises(hr.InputError, match=r"2\.csv', line=4"):
+            hr.read_csv(tmp_path)
+        _core.clear_fallbacks()
+        (tmp_path / "2.csv").write_text("s,i\nx,1\n")
+        assert hr.read_csv(tmp_path)["i"].to_list()[-8:] == [1, 0, 1, 2, 3, 4, 5, 6]
+    expected = [("read_csv", "read_csv: the files have other fields or other syntax")]
+    found = [(op, reason) for op, reason, _ in hr.fallbacks()]
+    assert found[:1] == (expected if device == "cuda" else [])
+
+
 def test_the_job_from_its_text_on(device, tmp_path):
     rate, path = 360.0, tmp_path / "ecg.csv"
     samples = np.tile(generator.record().samples, 3)

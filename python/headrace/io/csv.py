@@ -402,9 +402,10 @@ def read_csv(
 
     Columns of several files are matched by name, and dtypes inferred as for one text of them all.
 
-    With ``hr.device("cuda")`` one file of numbers, bools, dates, times without a zone and strings
-    is parsed on the GPU, with the same bits and errors. Columns of other dtypes, and text with
-    quotes in the middle of fields, are read on the CPU and copied, as listed by `hr.fallbacks`.
+    With ``hr.device("cuda")`` numbers, bools, dates, times without a zone and strings are parsed
+    on the GPU, with the same bits and errors, several files into one frame if their columns have
+    the same order. Columns of other dtypes, and text with quotes in the middle of fields, are read
+    on the CPU and copied, as listed by `hr.fallbacks`.
 
     >>> df = hr.read_csv(b"time,ecg\n0,0.5\n1,\n")
     >>> df.ecg.to_list()
