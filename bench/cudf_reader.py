@@ -8,6 +8,7 @@ For 510 MB in the page cache on 16 cores: 37 ms with 16 or 32 threads of KvikIO,
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -58,3 +59,10 @@ def read_csv(path: Path, types: list[str]) -> list[Any]:
     ).build()
     options.set_dtypes([pylibcudf.DataType(getattr(pylibcudf.TypeId, name)) for name in types])
     return pylibcudf.io.csv.read_csv(options).columns
+
+
+def read_csv_files(paths: list[Path], types: list[str], threads: int) -> list[Any]:
+    """Read files by some threads, as cuDF's reader takes one, and join them."""
+    with ThreadPoolExecutor(threads) as pool:
+        parts = list(pool.map(lambda path: pylibcudf.Table(read_csv(path, types)), paths))
+    return pylibcudf.concatenate.concatenate(parts).columns

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ import numpy as np
 import headrace as hr
 from headrace import _core
 
+FILES = 112
 #: Columns of the file and what cuDF makes of them.
 TYPES = {
     "i": ("INT64", np.int64),
@@ -108,9 +110,13 @@ def read(source: Any) -> Any:
     return frame
 
 
-def read_theirs(path: Path) -> Any:
+def read_theirs(*paths: Path, threads: int = 1) -> Any:
     """Read cuDF's to completion."""
-    columns = cudf_reader.read_csv(path, [name for name, _ in TYPES.values()])
+    types = [name for name, _ in TYPES.values()]
+    if len(paths) == 1:
+        columns = cudf_reader.read_csv(paths[0], types)
+    else:
+        columns = cudf_reader.read_csv_files(paths, types, threads)
     cp.cuda.Stream.null.synchronize()
     return columns
 
@@ -139,13 +145,32 @@ def main() -> int:
         cudf_reader.use_pool(2**35)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mixed.csv"
-        mixed_frame(options.rows).to_csv(path, durable=False)
+        frame = mixed_frame(options.rows)
+        frame.to_csv(path, durable=False)
         size = path.stat().st_size
         if not cudf_reader.missing:
             rivals = [measure.Rival("cudf", lambda: read_theirs(path), 2.5)]
         bench.step(
             f"mixed CSV of {size / 1e6:.0f} MB in the page cache to a frame there",
             lambda: read(path),
+            rivals,
+            same_table,
+            moved=size,
+            rows=options.rows,
+        )
+        path.unlink()
+        paths = [path.with_name(f"{k:03}.csv") for k in range(FILES)]
+        ends = np.linspace(0, options.rows, FILES + 1).astype(int)
+        for each, begin, end in zip(paths, ends, ends[1:], strict=False):
+            frame[begin:end].to_csv(each, durable=False)
+        if not cudf_reader.missing:
+            rivals = [
+                measure.Rival(f"cudf, {n} thread(s)", partial(read_theirs, *paths, threads=n), 2)
+                for n in (1, 8)
+            ]
+        bench.step(
+            f"the same in {FILES} files as one frame there",
+            lambda: read(paths),
             rivals,
             same_table,
             moved=size,
