@@ -65,4 +65,4 @@ def read_csv_files(paths: list[Path], types: list[str], threads: int) -> list[An
     """Read files by some threads, as cuDF's reader takes one, and join them."""
     with ThreadPoolExecutor(threads) as pool:
         parts = list(pool.map(lambda path: pylibcudf.Table(read_csv(path, types)), paths))
-    return pylibcudf.concatenate.concatenate(parts).columns
+    return pylibcudf.concatenate.concatenate(parts).columns()

@@ -165,7 +165,9 @@ def main() -> int:
             frame[begin:end].to_csv(each, durable=False)
         if not cudf_reader.missing:
             rivals = [
-                measure.Rival(f"cudf, {n} thread(s)", partial(read_theirs, *paths, threads=n), 2)
+                measure.Rival(
+                    f"cudf, {n} thread{'s' * (n > 1)}", partial(read_theirs, *paths, threads=n), 2
+                )
                 for n in (1, 8)
             ]
         bench.step(
