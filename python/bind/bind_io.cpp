@@ -240,7 +240,8 @@ void bind_io(nb::module_& m) {
         const GilReleased unlocked;
         std::vector<hr::Dtype> each;
         for (const std::string& word : dtypes) each.push_back(hr::dtype_from_name(word));
-        hr::CsvFilesResult result = hr::read_csv_files(scans, each, hr::default_place());
+        hr::CsvFilesResult result = hr::made_at_default_place(
+            "read_csv", [&](hr::Place place) { return hr::read_csv_files(scans, each, place); });
         return std::pair(std::move(result.table), std::move(result.rows));
       },
       "scans"_a, "dtypes"_a);
