@@ -48,6 +48,76 @@ def test_updates_that_run_one_by_one_cost_what_they_write() -> None:
     assert large < 5 * small + 0.2
 
 
+COPIES: dict[str, Callable[[Any, int], None]] = {
+    "row": lambda x, i: x.__setitem__(i, x[i - 1]),
+    "part": lambda x, i: x.__setitem__((i, slice(1, None)), x[i - 1, :-1]),
+    "turned": lambda x, i: x.__setitem__(i, x[i - 1, ::-1]),
+    "element": lambda x, i: x.__setitem__((i, 0), x[i - 1, 1]),
+    "of a view": lambda x, i: x[i].__setitem__(slice(None), x[i - 1]),
+}
+
+
+@pytest.mark.parametrize("each", [False, True], ids=["together", "one by one"])
+@pytest.mark.parametrize("name", list(COPIES))
+def test_views_of_the_array_are_copied_alone(name: str, each: bool) -> None:
+    def run(rows: int) -> Any:
+        out = hr.zeros((rows, 20))
+        out[0] = np.arange(20.0)
+        for i in range(1, 1_000):
+            COPIES[name](out, i)
+            if each:
+                hr.eval(out)
+        return np.asarray(out[:1_000])
+
+    expected = np.zeros((1_000, 20))
+    expected[0] = np.arange(20.0)
+    for i in range(1, 1_000):
+        COPIES[name](expected, i)
+    np.testing.assert_array_equal(run(1_000), expected)
+    small, large = (_seconds(lambda rows=rows: run(rows), 2) for rows in (1_000, 100_000))
+    assert large < 5 * small + 0.2  # with copies of 16 MB: seconds
+
+
+def test_values_that_overlap_what_they_are_assigned_to_are_read_first() -> None:
+    random = np.random.default_rng(7)
+    for _ in range(300):
+        shape = tuple(random.integers(1, 7, random.integers(1, 4)))
+        theirs = random.integers(0, 99, shape).astype(random.choice(["f8", "i4", "c16", "?"]))
+        ours = hr.asarray(theirs.copy()).copy()
+        hr.eval(ours)
+        for _ in range(random.integers(1, 5)):
+            key, other = [], []
+            for size in shape:  # two windows of one size, each in either direction
+                count = int(random.integers(0, size + 1))
+                for into in (key, other):
+                    begin, step = int(random.integers(0, size - count + 1)), random.random() < 0.5
+                    window = range(begin, begin + count)
+                    into.append([*window][:: 1 if step else -1])
+            slices = [
+                tuple(
+                    slice(0, 0)
+                    if not each
+                    else slice(
+                        each[0],
+                        each[-1] + 1
+                        if each[0] <= each[-1]
+                        else (each[-1] - 1 if each[-1] else None),
+                        1 if each[0] <= each[-1] else -1,
+                    )
+                    for each in windows
+                )
+                for windows in (key, other)
+            ]
+            theirs[slices[0]] = theirs[slices[1]]
+            if random.random() < 0.3:
+                ours[slices[0]][...] = ours[slices[1]]
+            else:
+                ours[slices[0]] = ours[slices[1]]
+            if random.random() < 0.3:
+                hr.eval(ours)
+        np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
 @pytest.mark.parametrize("each", [False, True], ids=["together", "one by one"])
 def test_rows_from_rows_before_are_numpys(each: bool) -> None:
     rng = np.random.default_rng(1)

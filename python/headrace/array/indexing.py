@@ -256,6 +256,9 @@ def _value(array: Array, value: Any) -> Array:
     dtype = str(array.dtype)
     if isinstance(value, Deferred):
         given = asarray(value)
+        # A view, or an element, would keep the array from being written in place.
+        if is_array(value) and (views.share_memory(value, array) or not value.ndim):
+            given = _copied(given)
     else:
         import numpy as np
 
@@ -268,6 +271,14 @@ def _value(array: Array, value: Any) -> Array:
         else:
             given = fresh_array(np.array(value, dtype))
     return given if str(given.dtype) == dtype else given.astype(dtype)
+
+
+def _copied(value: Array) -> Array:
+    """The value by a node that has memory of its own once it ran."""
+    if -1 in value._node.shape:
+        return value
+    line = value if value.ndim else value.reshape(1)
+    return array_of(_core.concatenate([line._node], 0))
 
 
 def _fitted(value: Array, shape: tuple[int, ...]) -> Array:

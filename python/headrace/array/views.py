@@ -272,6 +272,14 @@ def is_the_view(value: Array, array: Array, view: Array) -> bool:
     return steps is not None and steps == _steps_from(array, view)
 
 
+def share_memory(view: Array, array: Array) -> bool:
+    """Whether a view is of an array or of what that is a view of, as these are now or were."""
+    one, other = view._origin, array._origin
+    if view is array or one is None or other is None:
+        return False
+    return one.changes is other.changes
+
+
 def _steps_from(array: Array, view: Array) -> list[Any] | None:
     """The steps from an array to a view of what it is now."""
     steps, origin = [], view._origin
