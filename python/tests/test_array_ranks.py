@@ -444,3 +444,12 @@ def close(ours: Any, theirs: Any) -> None:
     assert made.shape == theirs.shape and made.dtype.kind == theirs.dtype.kind
     eps = np.finfo(made.dtype).eps
     np.testing.assert_allclose(made, theirs, atol=50 * eps * max(np.abs(theirs).max(), 1))
+
+
+@pytest.mark.parametrize("key", [[], [[]], ([], []), [[], []], np.zeros((0, 2), "i8")])
+def test_lists_without_elements_are_positions(key: Any) -> None:
+    theirs = np.arange(6.0).reshape(2, 3)
+    ours = hr.asarray(theirs.copy()).copy()
+    assert ours[key].shape == theirs[key].shape
+    ours[key] = 9.0
+    np.testing.assert_array_equal(np.asarray(ours), theirs)

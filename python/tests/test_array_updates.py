@@ -37,6 +37,23 @@ def test_updates_cost_what_they_write() -> None:
     assert large < 5 * small + 0.2
 
 
+def test_rows_at_positions_cost_what_they_write() -> None:
+    def run(rows: int) -> np.ndarray:
+        out = hr.zeros((rows, 100))
+        for k in range(300):
+            out[[k, k + 1]] = float(k)
+            out[[k, k + 1], [3, -1]] = out[[k]][:, 5] + 1
+        return np.asarray(out[:400])
+
+    expected = np.zeros((400, 100))
+    for k in range(300):
+        expected[[k, k + 1]] = float(k)
+        expected[[k, k + 1], [3, -1]] = expected[[k]][:, 5] + 1
+    np.testing.assert_array_equal(run(400), expected)
+    small, large = (_seconds(lambda rows=rows: run(rows), 2) for rows in (400, 50_000))
+    assert large < 5 * small + 0.2  # with copies of 40 MB: seconds
+
+
 def test_updates_that_run_one_by_one_cost_what_they_write() -> None:
     def run(size: int) -> None:
         out = hr.zeros(size)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 def selector(key: Any) -> Array:
     """Positions or a mask as an array."""
-    # An empty list holds no positions, whatever dtype NumPy gives it.
-    return asarray(key, "int64" if isinstance(key, list) and not key else None)
+    made = asarray(key)
+    # A list without elements holds no positions, whatever dtype NumPy gives it.
+    return made.astype("int64") if isinstance(key, list) and 0 in made.shape else made
 
 
 def _integers(values: Any, word: str) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.array import views
 from headrace.array.construct import asarray, selector
-from headrace.array.layout import broadcast_to, expand_dims, in_dim, iota, permute_dims
+from headrace.array.layout import broadcast_shapes, broadcast_to, expand_dims, in_dim, iota, permute_dims
 from headrace.errors import InvalidArgumentError, OutOfBoundsError, TypeMismatchError
 from headrace.interop.exchange import fresh_array
 from headrace.lazy.handle import Deferred, array_of, is_array, mark
@@ -318,6 +318,16 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     covers = is_mask and mask.shape == array.shape[: mask.ndim]
     if covers and whole and given.ndim == 0:
         views.rebind(array, _masked(array, mask, given)._node)
+        return
+    lead = sum(map(is_array, keys))
+    if whole and all(is_array(each) and each.dtype != "bool" for each in keys[:lead]):
+        # Whole rows, or elements, by positions along the first axes.
+        positions = keys[:lead]
+        rows = broadcast_shapes(*(each.shape for each in positions))
+        fitted = _fitted(given, (*rows, *array.shape[lead:]))
+        mark("setitem")
+        indices = [each._node for each in positions]
+        views.rebind(array, _core.scatter_elements(array._node, indices, fitted._node))
         return
     # Where each element of the key lies in the flat array.
     places = _gathered(iota(array.size, array).reshape(array.shape), keys, is_parted)
