@@ -86,7 +86,8 @@ int64_t place_of(int64_t i, int64_t size, MatrixBoundary boundary) {
   return within < size ? within : period - 1 - within;
 }
 
-/// x[row][first + k] for k < count.
+}  // namespace
+
 template <class T>
 void fetch_row(const Convolve2dJob& job, const Tensor& x, int64_t row, int64_t first, int64_t count,
                T* out) {
@@ -110,41 +111,59 @@ void fetch_row(const Convolve2dJob& job, const Tensor& x, int64_t row, int64_t f
 }
 
 template <class T>
-void convolve_tiles(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel, T* out) {
-  const int64_t tap_rows = kernel.shape()[0], tap_columns = kernel.shape()[1];
-  std::vector<T> taps(static_cast<size_t>(tap_rows * tap_columns));  // turned by half
-  for (int64_t p = 0; p < tap_rows; ++p)
-    for (int64_t q = 0; q < tap_columns; ++q)
-      taps[static_cast<size_t>(p * tap_columns + q)] =
-          kernel.as<T>()[(tap_rows - 1 - p) * kernel.strides()[0] +
-                         (tap_columns - 1 - q) * kernel.strides()[1]];
-  const int64_t tiles_across = divide_up(job.columns, kTileColumns);
-  const int64_t stride = kTileColumns + tap_columns - 1;
-  const int64_t high = kTileRows + tap_rows - 1;
-  parallel_for(divide_up(job.rows, kTileRows) * tiles_across, [&](int64_t task) {
-    const int64_t i = task / tiles_across * kTileRows, j = task % tiles_across * kTileColumns;
-    std::vector<T> block(static_cast<size_t>(high * stride));
-    for (int64_t u = 0; u < high; ++u)
-      fetch_row(job, x, i + job.first_row - (tap_rows - 1) + u,
-                j + job.first_column - (tap_columns - 1), stride, block.data() + u * stride);
-    const int64_t height = std::min(kTileRows, job.rows - i);
-    const int64_t width = std::min(kTileColumns, job.columns - j);
-    T* const to = out + i * job.columns + j;
-    const bool is_whole = height == kTileRows && width == kTileColumns;
-    std::vector<T> sums(is_whole ? 0 : static_cast<size_t>(kTileRows * kTileColumns));
-    HR_SIMD(sum_tile<T>)
-    (block.data(), stride, taps.data(), tap_rows, tap_columns, kTileRows, kTileColumns,
-     is_whole ? to : sums.data(), is_whole ? job.columns : kTileColumns);
-    for (int64_t r = 0; r < height && !is_whole; ++r)
-      std::copy_n(sums.data() + r * kTileColumns, width, to + r * job.columns);
-  });
+DirectTiles<T>::DirectTiles(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel, T* out)
+    : job_(job),
+      x_(x),
+      out_(out),
+      tap_rows_(kernel.shape()[0]),
+      tap_columns_(kernel.shape()[1]),
+      taps_(static_cast<size_t>(tap_rows_ * tap_columns_)) {
+  for (int64_t p = 0; p < tap_rows_; ++p)
+    for (int64_t q = 0; q < tap_columns_; ++q)
+      taps_[static_cast<size_t>(p * tap_columns_ + q)] =
+          kernel.as<T>()[(tap_rows_ - 1 - p) * kernel.strides()[0] +
+                         (tap_columns_ - 1 - q) * kernel.strides()[1]];
 }
 
-}  // namespace
+template <class T>
+void DirectTiles<T>::run(int64_t top, int64_t left, int64_t bottom, int64_t right) const {
+  const int64_t stride = kTileColumns + tap_columns_ - 1;
+  const int64_t high = kTileRows + tap_rows_ - 1;
+  std::vector<T> block(static_cast<size_t>(high * stride));
+  std::vector<T> sums;
+  for (int64_t i = top; i < bottom; i += kTileRows)
+    for (int64_t j = left; j < right; j += kTileColumns) {
+      for (int64_t u = 0; u < high; ++u)
+        fetch_row(job_, x_, i + job_.first_row - (tap_rows_ - 1) + u,
+                  j + job_.first_column - (tap_columns_ - 1), stride, block.data() + u * stride);
+      const int64_t height = std::min(kTileRows, bottom - i);
+      const int64_t width = std::min(kTileColumns, right - j);
+      T* const to = out_ + i * job_.columns + j;
+      const bool is_whole = height == kTileRows && width == kTileColumns;
+      if (!is_whole) sums.resize(static_cast<size_t>(kTileRows * kTileColumns));
+      HR_SIMD(sum_tile<T>)
+      (block.data(), stride, taps_.data(), tap_rows_, tap_columns_, kTileRows, kTileColumns,
+       is_whole ? to : sums.data(), is_whole ? job_.columns : kTileColumns);
+      for (int64_t r = 0; r < height && !is_whole; ++r)
+        std::copy_n(sums.data() + r * kTileColumns, width, to + r * job_.columns);
+    }
+}
+
+template class DirectTiles<float>;
+template class DirectTiles<double>;
+template void fetch_row(const Convolve2dJob&, const Tensor&, int64_t, int64_t, int64_t, float*);
+template void fetch_row(const Convolve2dJob&, const Tensor&, int64_t, int64_t, int64_t, double*);
 
 void convolve2d(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel, Buffer& out) {
   visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    convolve_tiles(job, x, kernel, out.mutable_as<T>());
+    T* const to = out.mutable_as<T>();
+    if (convolves_by_fft(job, kernel)) return convolve2d_by_fft(job, x, kernel, to);
+    const DirectTiles<T> tiles(job, x, kernel, to);
+    const int64_t across = divide_up(job.columns, kTileColumns);
+    parallel_for(divide_up(job.rows, kTileRows) * across, [&](int64_t task) {
+      const int64_t i = task / across * kTileRows, j = task % across * kTileColumns;
+      tiles.run(i, j, std::min(i + kTileRows, job.rows), std::min(j + kTileColumns, job.columns));
+    });
   });
 }
 

@@ -93,6 +93,55 @@ def test_matrices_of_other_dtypes():
     near(signal.convolve2d(x[:3, :3], x, "valid"), scipy_signal.convolve2d(x[:3, :3], x, "valid"))
 
 
+LARGE = [
+    ((31, 31), (200, 300)),
+    ((1, 400), (150, 900)),
+    ((64, 5), (700, 40)),
+    ((90, 70), (90, 500)),
+]
+
+
+@pytest.mark.parametrize(("taps", "shape"), LARGE)
+@pytest.mark.parametrize("boundary", ["fill", "wrap", "symm"])
+def test_matrices_with_large_kernels(taps, shape, boundary):
+    x, h = noise(*shape), noise(*taps)
+    for mode in ("full", "same", "valid"):
+        wanted = scipy_signal.convolve2d(x, h, mode, boundary, 1.5)
+        near(signal.convolve2d(x, h, mode, boundary, 1.5), wanted, 1e-11)
+        single = signal.convolve2d(x.astype("f4"), h.astype("f4"), mode, boundary, 1.5)
+        near(single, wanted.astype("f4"), 1e-6 * np.abs(h).sum())
+    near(signal.correlate2d(x, h, "same"), scipy_signal.correlate2d(x, h, "same"), 1e-11)
+
+
+def test_large_kernels_are_exact_for_whole_numbers():
+    random = np.random.default_rng(3)
+    for low, high in ((0, 2), (-99, 99), (-(2**20), 2**20), (-(2**40), 2**40)):
+        x, h = random.integers(low, high, (200, 333)), random.integers(low, high, (31, 35))
+        wanted = scipy_signal.convolve2d(x, h, "same")
+        assert np.array_equal(signal.convolve2d(x, h, "same"), wanted) or high > 2**30
+        floats = signal.convolve2d(x.astype("f8"), h.astype("f8"), "same").to_numpy()
+        if np.abs(x).max() * float(np.abs(h).sum()) < 2**53:
+            assert np.array_equal(floats, wanted)
+    wanted = scipy_signal.convolve2d(x % 3, h % 3, "same")
+    small = signal.convolve2d((x % 3).astype("f4"), (h % 3).astype("f4"), "same")
+    assert np.array_equal(small.to_numpy(), wanted)
+
+
+def test_large_kernels_keep_what_is_apart():
+    x, h = noise(400, 400).copy(), noise(31, 31)
+    x[200:] *= 1e-200
+    x[:, 250:] = 0
+    x[7, 9], x[320, 11] = np.nan, np.inf
+    wanted = scipy_signal.convolve2d(x, h, "same")
+    made = signal.convolve2d(x, h, "same").to_numpy()
+    assert np.array_equal(np.isnan(made), np.isnan(wanted))
+    assert np.array_equal(np.isinf(made), np.isinf(wanted))
+    assert np.all(made[:, 380:] == 0)
+    y = noise(400, 400) * np.where(np.arange(400) < 200, 1.0, 1e-200)
+    made = signal.convolve2d(y, h, "same").to_numpy()[:, 320:] * 1e200
+    near(made, scipy_signal.convolve2d(y, h, "same")[:, 320:] * 1e200, 1e-11)
+
+
 @pytest.mark.parametrize("mode", ["interp", "mirror", "nearest", "constant", "wrap"])
 @pytest.mark.parametrize("window", [(1, 0), (3, 1), (5, 2), (11, 3), (101, 4)])
 def test_smoothing(window, mode):
@@ -165,6 +214,7 @@ def test_is_the_same_for_any_threads():
                 signal.cwt(x, signal.ricker, [2, 20]),
                 signal.savgol_filter(x, 9, 3),
                 signal.convolve2d(image, image[:9, :9]),
+                signal.convolve2d(image, image[:29, :31]),
             ]
             found.add(b"".join(each.to_numpy().tobytes() for each in parts))
     assert len(found) == 1

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 from headrace import _core
 from headrace.array import views
 from headrace.array.construct import asarray, selector
-from headrace.array.layout import broadcast_shapes, broadcast_to, expand_dims, in_dim, iota, permute_dims
+from headrace.array.layout import (
+    broadcast_shapes,
+    broadcast_to,
+    expand_dims,
+    in_dim,
+    iota,
+    permute_dims,
+)
 from headrace.errors import InvalidArgumentError, OutOfBoundsError, TypeMismatchError
 from headrace.interop.exchange import fresh_array
 from headrace.lazy.handle import Deferred, array_of, is_array, mark

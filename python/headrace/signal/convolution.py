@@ -129,8 +129,11 @@ def convolve2d(
 
     Notes
     -----
-    Directly: O(results * elements of `in2`), in parallel by tiles, each sum in one fixed order, so
-    the same bits for any number of threads.
+    In parallel by tiles, with the same bits for any number of threads. `in2` of up to some hundred
+    elements: directly, O(results * elements of `in2`). Larger ones: by transforms of tiles, within
+    1e-14 (float32: 1e-5) of the largest value of `in1` near a result times the sum of the absolute
+    values of `in2`; tiles with NaN or infinity directly, so that these stay where the sums have
+    them. Results of whole numbers are whole either way.
 
     >>> hr.signal.convolve2d([[1.0, 2.0]], [[1.0, 1.0]]).tolist()
     [[1.0, 3.0, 2.0]]
