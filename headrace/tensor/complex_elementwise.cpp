@@ -144,7 +144,12 @@ Complex conjugated(const Complex& z) {
   return {z.re, -z.imaginary()};
 }
 
-Complex power(const Complex& base, const Complex& exponent) {
+Complex power(const Complex& base_or_integer, const Complex& exponent) {
+  // In the dtype of the result: a logarithm of small integers would be one of float32.
+  const NodePtr product = multiply(base_or_integer, exponent).re;
+  const Dtype real = product->signature().dtype;
+  Complex base{cast(base_or_integer.re, real)};
+  if (base_or_integer.im) base.im = cast(*base_or_integer.im, real);
   const Complex made = exponential(multiply(exponent, logarithm(base)));
   const Array nothing = !is_not_zero(base), unit = !is_not_zero(exponent);
   const auto part = [&](const Array& value, double of_unit) {

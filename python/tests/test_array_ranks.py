@@ -453,3 +453,14 @@ def test_lists_without_elements_are_positions(key: Any) -> None:
     assert ours[key].shape == theirs[key].shape
     ours[key] = 9.0
     np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "i4", "i8", "f4", "?"])
+@pytest.mark.parametrize("exponent", ["c8", "c16"])
+def test_complex_powers_have_the_precision_of_their_dtype(dtype: str, exponent: str) -> None:
+    base = np.array([200, 3, 7, 1, -(2**63) if dtype == "i8" else 5]).astype(dtype)
+    power = np.array([1 + 2j, -0.5j, 2, 0, 1j]).astype(exponent)
+    wanted = base**power
+    made = (hr.asarray(base) ** hr.asarray(power)).to_numpy()
+    assert made.dtype == wanted.dtype
+    np.testing.assert_allclose(made, wanted, rtol=1e-13 if wanted.dtype == "c16" else 1e-5)
