@@ -130,24 +130,25 @@ void Reader::parse_all(const Builder& root, bool is_careful) {
             : ProgressPart(packed, packed, text_.packed_size());
     parallel_for(std::ssize(some), [&](int64_t k) {
       const size_t at = before + static_cast<size_t>(k);
-      pieces_[at] = parse(ranges_[at], root, is_careful);
+      pieces_[at] = parse(ranges_[at], root, is_careful, limit_);
     });
     is_enough = has_enough(checked, rows_);
+    if (is_enough) end_at_limit(checked, root, is_careful);
   }
   check_end(!is_enough);
   text_.check_unchanged();
 }
 
-Piece Reader::parse(const Range& range, const Builder& root, bool is_careful) {
+Piece Reader::parse(const Range& range, const Builder& root, bool is_careful, int64_t max_rows) {
   const int64_t size = range.end - range.begin;
   Buffer buffer = stock_.take(std::max(size, chunk_bytes_ + chunk_bytes_ / 16) + kPadding);
   char* const text = buffer.mutable_as<char>();
   text_.read(range.begin, text, size);
   std::memset(text + size, 0, kPadding);
   RowJob job{.is_array = start_.is_array,
-             .begins_array = range.begin == start_.begin,
+             .begins_array = start_.is_array && range.begin == start_.begin,
              .rejects = on_bad_ == BadRows::kReject,
-             .max_rows = limit_,
+             .max_rows = max_rows,
              .is_careful = is_careful};
   Piece piece;
   for (;;) {
@@ -161,16 +162,13 @@ Piece Reader::parse(const Range& range, const Builder& root, bool is_careful) {
   return piece;
 }
 
-// Adds up the rows of the pieces from `checked` on; true when that are enough. Throws for a bad row
-// before them.
+// Adds up the rows of the pieces from `checked` on; true when the piece there reaches the limit.
+// Throws for a bad row before.
 bool Reader::has_enough(size_t& checked, int64_t& rows) const {
   for (; checked < pieces_.size(); ++checked) {
     const Piece& piece = pieces_[checked];
     rows += piece.root.rows;
-    if (rows >= limit_) {
-      rows = limit_;
-      return true;
-    }
+    if (rows >= limit_) return true;
     for (const BadRow& bad : piece.bad_rows)
       if (on_bad_ == BadRows::kError || (start_.is_array && bad.is_syntax))
         fail(ranges_[checked], bad);
@@ -181,6 +179,18 @@ bool Reader::has_enough(size_t& checked, int64_t& rows) const {
     }
   }
   return false;
+}
+
+// Drops what was parsed behind the last row wanted, which is in piece `last`: neither dtypes nor
+// rejects come from there.
+void Reader::end_at_limit(size_t last, const Builder& root, bool is_careful) {
+  pieces_.resize(last + 1);
+  ranges_.resize(last + 1);
+  Piece& piece = pieces_[last];
+  const int64_t wanted = limit_ - (rows_ - piece.root.rows);
+  if (piece.root.rows > wanted || !piece.bad_rows.empty())
+    piece = parse(ranges_[last], root, is_careful, wanted);
+  rows_ = limit_;
 }
 
 void Reader::check_end(bool is_complete) const {
@@ -257,7 +267,6 @@ JsonResult Reader::finish(const JsonSchema& schema) {
     if (is_category) columns[c] = dictionary_encode(columns[c]);
   }
   result.table = Table(schema.names, std::move(columns));
-  if (result.table.num_rows() > rows_) result.table = result.table.slice(0, rows_);
   pieces_.clear();
   return result;
 }
@@ -287,10 +296,7 @@ void Reader::fail(const Range& range, const BadRow& bad) const {
 Table Reader::find_rejects() const {
   CsvRejects rejects;
   LineCounter counter(text_);
-  int64_t rows = 0;
   for (size_t k = 0; k < pieces_.size(); ++k) {
-    if (rows >= limit_) break;
-    rows += pieces_[k].root.rows;
     for (const BadRow& bad : pieces_[k].bad_rows) {
       counter.move_to(ranges_[k].begin + bad.at);
       std::string text(static_cast<size_t>(std::min(bad.end - bad.begin, kMostOfRow)), '\0');

@@ -50,8 +50,9 @@ class Reader {
 
  private:
   void parse_all(const Builder& root, bool is_careful);
-  Piece parse(const Range& range, const Builder& root, bool is_careful);
+  Piece parse(const Range& range, const Builder& root, bool is_careful, int64_t max_rows);
   bool has_enough(size_t& checked, int64_t& rows) const;
+  void end_at_limit(size_t last, const Builder& root, bool is_careful);
   void check_end(bool is_complete) const;
   std::vector<const Builder*> roots() const;
   bool has_clashes() const;

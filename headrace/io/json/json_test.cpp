@@ -289,6 +289,31 @@ TEST_F(Json, ReadsAtMostSomeRows) {
   bad(text);
 }
 
+// Rows behind the last one wanted tell neither dtypes nor rejects, however they were cut.
+TEST_F(Json, SomeRowsAreTheSameForAnyPieces) {
+  const std::string lines =
+      "{\"a\":1}\nbad\n{\"a\":2}\nworse\n{\"a\":0.5,\"b\":1}\n{\"a\":\"x\"}\n";
+  const std::string array = "[{\"a\":1}, {\"a\":2}] tail, {\"a\":0.5}, {\"b\":1}]";
+  for (const std::string& text : {lines, array})
+    for (const int64_t bytes : {1, 9, 20, 1 << 20}) {
+      const JsonOptions options{.num_rows = 2, .on_bad = BadRows::kReject};
+      const JsonResult result = read_in_chunks(text_source(text), options, bytes);
+      EXPECT_EQ(written(result.table), "{\"a\":1}\n{\"a\":2}\n") << text << bytes;
+      EXPECT_EQ(result.rejects.num_rows(), text == lines ? 1 : 0) << text << bytes;
+    }
+}
+
+TEST_F(Json, LinesHaveNoEndOfAnArray) {
+  const std::string_view text = "]\n{\"a\":1}\n{\"a\":2}\n";
+  for (const int64_t bytes : {1, 9, 1 << 20}) {
+    const JsonResult result =
+        read_in_chunks(text_source(text), {.on_bad = BadRows::kReject}, bytes);
+    EXPECT_EQ(written(result.table), "{\"a\":1}\n{\"a\":2}\n") << bytes;
+    EXPECT_EQ(result.rejects.column("text").string(0), "]");
+  }
+  bad("]\n");
+}
+
 TEST_F(Json, ScansReadWhatIsWanted) {
   std::string text;
   for (int i = 0; i < 1000; ++i)

@@ -682,7 +682,7 @@ class PieceParser {
   const char* close_array(const char* p) {
     piece_.is_closed = true;
     for (++p; *p == ' ' || *p == '\t' || *p == '\r' || *p == '\n';) ++p;
-    if (p != end_)
+    if (p != end_ && piece_.root.rows < job_.max_rows)
       piece_.bad_rows.push_back({.begin = p - text_,
                                  .end = end_ - text_,
                                  .at = p - text_,
