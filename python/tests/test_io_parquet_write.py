@@ -387,6 +387,40 @@ def test_dictionaries_of_strings_are_sorted(tmp_path: Any) -> None:
     assert (found.min, found.max) == ("", "\U0001f600")
 
 
+@pytest.mark.parametrize("compression", ["snappy", "zstd", "none"])
+def test_strings_are_written_without_what_they_repeat(compression: str, tmp_path: Any) -> None:
+    random = np.random.default_rng(12)
+    rows = 70_000
+    keys = random.integers(0, rows, rows)
+    umlaut = [f"wörld {k:06d}" for k in keys]
+    frame = {
+        "keys": [f"id{k:010d}" for k in keys],
+        "nulls": [None if k % 7 == 0 else f"id{k:08d}" for k in keys],
+        "sorted": [f"https://example.org/{k:012d}" for k in range(rows)],
+        "few": [f"id{k % 5000:010d}" for k in keys],
+        "umlauts": umlaut,
+        "mixed": [text if k % 1000 == 0 else text[5:] for k, text in enumerate(umlaut)],
+    }
+    path = tmp_path / "keys.parquet"
+    hr.DataFrame(frame).to_parquet(path, compression=compression)
+    ours = hr.read_parquet(path)
+    theirs = pq.read_table(path)
+    polars = pl.read_parquet(path)
+    other = duckdb.sql(f"from '{path}'").fetchnumpy()
+    for name, values in frame.items():
+        assert ours[name].to_list() == theirs[name].to_pylist() == values, name
+        assert polars[name].to_list() == values, name
+        assert [None if x is np.ma.masked else x for x in other[name]] == values, name
+        of = theirs.schema.get_field_index(name)
+        encodings = pq.ParquetFile(path).metadata.row_group(0).column(of).encodings
+        assert ("DELTA_BYTE_ARRAY" in encodings) == (name != "few"), name
+    scan = hr.scan_parquet(path)
+    for name in ("keys", "umlauts", "sorted"):
+        value = frame[name][31_416]
+        assert scan[scan[name] == value][name].to_list() == [v for v in frame[name] if v == value]
+    assert scan["mixed"].tail(5).to_list() == frame["mixed"][-5:]
+
+
 def test_a_layout_for_gpus(tmp_path: Any) -> None:
     path = tmp_path / "x.parquet"
     rows = 3 * GROUP // 2

@@ -174,6 +174,70 @@ void join_bytes(const uint8_t* streams, int64_t stride, int64_t width, int64_t f
       out[done * width + b] = static_cast<std::byte>(streams[b * stride + first + done]);
 }
 
+int64_t short_front_coded_bytes(const int64_t* prefixes, const int64_t* suffixes, int64_t count,
+                                int64_t last_bytes) {
+  constexpr uint64_t kMost = 12;
+  // The difference of numbers of which one is too large has its highest bit set.
+  uint64_t bytes = 0, too_large = static_cast<uint64_t>(last_bytes - prefixes[0]);
+  for (int64_t i = 0; i < count; ++i) {
+    const auto prefix = static_cast<uint64_t>(prefixes[i]);
+    const auto suffix = static_cast<uint64_t>(suffixes[i]);
+    too_large |= prefix | suffix | (kMost - prefix) | (kMost - suffix) | (kMost - prefix - suffix);
+    bytes += suffix;
+  }
+  for (int64_t i = 1; i < count; ++i)
+    too_large |= static_cast<uint64_t>(prefixes[i - 1] + suffixes[i - 1] - prefixes[i]);
+  return too_large >> 63 ? -1 : static_cast<int64_t>(bytes);
+}
+
+#if HWY_TARGET != HWY_SCALAR
+
+// Sixteen bytes from one of these tables on: the places that move text behind so many bytes, or
+// the mask of so many bytes.
+alignas(64) constexpr std::array<uint8_t, 32> kMoved = {
+    128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128,
+    0,   1,   2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15};
+alignas(64) constexpr std::array<uint8_t, 32> kFirst = {
+    255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255,
+    0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0,   0};
+
+void put_front_coded(const int64_t* prefixes, const int64_t* suffixes, int64_t count,
+                     const char* text, const std::byte* last, std::byte* out) {
+  const hn::FixedTag<uint8_t, 16> d8;
+  auto* to = reinterpret_cast<uint8_t*>(out);
+  const auto* from = reinterpret_cast<const uint8_t*>(text);
+  auto before = hn::LoadU(d8, reinterpret_cast<const uint8_t*>(last));
+  for (int64_t i = 0; i < count; ++i, to += 16) {
+    const int64_t begin = 4 + prefixes[i], end = begin + suffixes[i];  // in the view
+    const auto own =
+        hn::TableLookupBytesOr0(hn::LoadU(d8, from), hn::LoadU(d8, kMoved.data() + 16 - begin));
+    // What follows the string is cut off what is stored alone: the next one waits for less.
+    before = hn::Or(hn::And(before, hn::LoadU(d8, kFirst.data() + 16 - begin)), own);
+    hn::StoreU(hn::And(before, hn::LoadU(d8, kFirst.data() + 16 - end)), d8, to);
+    const auto size = static_cast<uint32_t>(end - 4);
+    std::memcpy(to, &size, sizeof size);
+    from += suffixes[i];
+  }
+}
+
+#else
+
+void put_front_coded(const int64_t* prefixes, const int64_t* suffixes, int64_t count,
+                     const char* text, const std::byte* last, std::byte* out) {
+  for (int64_t i = 0; i < count; ++i, last = out, out += 16) {
+    const auto prefix = static_cast<size_t>(prefixes[i]), suffix = static_cast<size_t>(suffixes[i]);
+    const auto size = static_cast<uint32_t>(prefix + suffix);
+    std::array<std::byte, 16> view{};
+    std::memcpy(view.data(), &size, sizeof size);
+    std::memcpy(view.data() + 4, last + 4, prefix);
+    std::memcpy(view.data() + 4 + prefix, text, suffix);
+    std::memcpy(out, view.data(), view.size());
+    text += suffix;
+  }
+}
+
+#endif
+
 }  // namespace
 }  // namespace hr::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -198,6 +262,16 @@ void gather(const std::byte* dictionary, int64_t element_bytes, const uint32_t* 
 void join_bytes(const uint8_t* streams, int64_t stride, int64_t width, int64_t first, int64_t count,
                 std::byte* out) {
   HR_SIMD(join_bytes)(streams, stride, width, first, count, out);
+}
+
+int64_t short_front_coded_bytes(const int64_t* prefixes, const int64_t* suffixes, int64_t count,
+                                int64_t last_bytes) {
+  return HR_SIMD(short_front_coded_bytes)(prefixes, suffixes, count, last_bytes);
+}
+
+void put_front_coded(const int64_t* prefixes, const int64_t* suffixes, int64_t count,
+                     const char* text, const std::byte* last, std::byte* out) {
+  HR_SIMD(put_front_coded)(prefixes, suffixes, count, text, last, out);
 }
 
 }  // namespace hr::parquet::cpu

@@ -500,11 +500,15 @@ void ChunkReader::read_indices(int64_t count, std::byte* out) {
 // Values that are in no dictionary.
 void ChunkReader::read_encoded(int64_t count, std::byte* out, RowsTarget& to) {
   if (leaf_.conversion == Conversion::kNone) return values_->fixed(count, out);
+  const bool is_text =
+      leaf_.conversion == Conversion::kText && leaf_.physical == PhysicalType::kByteArray;
   const int64_t width = leaf_.dtype.size_bytes();
   std::array<std::string_view, kBlock> texts;
   for (int64_t done = 0; done < count;) {
-    const int64_t some = std::min(count - done, kBlock);
-    if (leaf_.physical == PhysicalType::kByteArray) {
+    int64_t some = std::min(count - done, kBlock);
+    if (const int64_t put = is_text ? values_->short_views(some, out + done * width) : 0; put > 0) {
+      some = put;
+    } else if (leaf_.physical == PhysicalType::kByteArray) {
       values_->texts(some, texts.data());
       put_texts(texts.data(), some, out + done * width, to);
     } else {

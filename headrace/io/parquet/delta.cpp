@@ -62,33 +62,48 @@ void DeltaReader::next_block() {
   left_in_miniblock_ = per_miniblock_;
 }
 
+// Of the current miniblock.
+int DeltaReader::width() const {
+  const int bits = widths_[miniblock_];
+  if (bits > 64) damaged("packed differences have more than 64 bits");
+  return bits;
+}
+
 // Unpacks the next 32 integers. The end of the last miniblock may be missing.
-void DeltaReader::next_step() {
+void DeltaReader::next_step(int64_t* out) {
   if (left_in_miniblock_ == 0 && ++miniblock_ < miniblocks_) left_in_miniblock_ = per_miniblock_;
   if (miniblock_ >= miniblocks_) next_block();
-  const int width = widths_[miniblock_];
-  if (width > 64) damaged("packed differences have more than 64 bits");
+  const int bits = width();
   const int64_t wanted = std::min(count_ - given_, kStep);
-  const int64_t bytes = 4 * int64_t{width}, there = std::min<int64_t>(bytes, end_ - at_);
-  if (there * 8 < wanted * width) damaged(kEarly);
-  uint8_t packed[4 * 64 + 16] = {};
-  if (there > 0) std::memcpy(packed, at_, static_cast<size_t>(there));
+  const int64_t bytes = 4 * int64_t{bits}, there = std::min<int64_t>(bytes, end_ - at_);
+  if (there * 8 < wanted * bits) damaged(kEarly);
+  constexpr int64_t kReadBehind = 16;
+  uint8_t copy[4 * 64 + kReadBehind];
+  const uint8_t* packed = at_;
+  if (end_ - at_ < bytes + kReadBehind) {
+    std::memset(copy, 0, sizeof copy);
+    if (there > 0) std::memcpy(copy, at_, static_cast<size_t>(there));
+    packed = copy;
+  }
   at_ += there;
   left_in_miniblock_ -= kStep;
   uint64_t sum = last_;
-  if (width <= 32) {
+  if (bits == 0 && least_ == 0) {
+    std::fill_n(out, kStep, static_cast<int64_t>(sum));
+  } else if (bits == 0) {
+    for (int64_t i = 0; i < kStep; ++i) out[i] = static_cast<int64_t>(sum += least_);
+  } else if (bits <= 32) {
     uint32_t differences[kStep];
-    cpu::unpack_bits(packed, packed + sizeof packed, 0, width, kStep, differences);
+    cpu::unpack_bits(packed, packed + bytes + kReadBehind, 0, bits, kStep, differences);
     for (int64_t i = 0; i < kStep; ++i)
-      step_[i] = static_cast<int64_t>(sum += differences[i] + least_);
+      out[i] = static_cast<int64_t>(sum += differences[i] + least_);
   } else {
     uint64_t differences[kStep];
-    unpack_wide(packed, width, kStep, differences);
+    unpack_wide(packed, bits, kStep, differences);
     for (int64_t i = 0; i < kStep; ++i)
-      step_[i] = static_cast<int64_t>(sum += differences[i] + least_);
+      out[i] = static_cast<int64_t>(sum += differences[i] + least_);
   }
-  last_ = static_cast<uint64_t>(step_[wanted - 1]);
-  step_at_ = 0;
+  last_ = static_cast<uint64_t>(out[wanted - 1]);
 }
 
 void DeltaReader::read(int64_t count, int64_t* out) {
@@ -99,10 +114,18 @@ void DeltaReader::read(int64_t count, int64_t* out) {
     --count;
   }
   while (count > 0) {
-    if (step_at_ == kStep) next_step();
-    const int64_t some = std::min(count, kStep - step_at_);
-    std::memcpy(out, step_ + step_at_, static_cast<size_t>(some) * sizeof *out);
-    step_at_ += some;
+    int64_t some = kStep;
+    if (step_at_ == kStep && count >= kStep) {
+      next_step(out);
+    } else {
+      if (step_at_ == kStep) {
+        next_step(step_);
+        step_at_ = 0;
+      }
+      some = std::min(count, kStep - step_at_);
+      std::memcpy(out, step_ + step_at_, static_cast<size_t>(some) * sizeof *out);
+      step_at_ += some;
+    }
     given_ += some;
     out += some;
     count -= some;
@@ -116,6 +139,15 @@ std::string_view DeltaReader::rest() const {
   if (widths_ && miniblock_ < miniblocks_) behind = left_in_miniblock_ / 8 * widths_[miniblock_];
   behind = std::min<int64_t>(behind, end_ - at_);
   return {reinterpret_cast<const char*>(at_ + behind), static_cast<size_t>(end_ - at_ - behind)};
+}
+
+std::string_view DeltaReader::behind() const {
+  DeltaReader other = *this;
+  for (int64_t left = count_ - 1; left > 0; left -= per_miniblock_) {
+    if (++other.miniblock_ >= miniblocks_) other.next_block();
+    other.at_ += std::min<int64_t>(per_miniblock_ / 8 * other.width(), end_ - other.at_);
+  }
+  return {reinterpret_cast<const char*>(other.at_), static_cast<size_t>(end_ - other.at_)};
 }
 
 }  // namespace hr::parquet

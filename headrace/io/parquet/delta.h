@@ -21,10 +21,14 @@ class DeltaReader {
   /// The bytes behind the integers; all of them have been read.
   std::string_view rest() const;
 
+  /// The same before any of them is read, by the widths of the blocks.
+  std::string_view behind() const;
+
  private:
   uint64_t varint();
   void next_block();
-  void next_step();
+  int width() const;
+  void next_step(int64_t* out);
 
   static constexpr int64_t kStep = 32;  // integers that are unpacked at once
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headrace/io/parquet/values.h"
 
+#include "headrace/base/utf8.h"
+#include "headrace/data/column.h"
 #include "headrace/io/byte_buffer.h"
 #include "headrace/io/parquet/bit_packing_kernels.h"
 #include "headrace/io/parquet/delta.h"
@@ -65,18 +67,15 @@ class DeltaFixed final : public ValueReader {
   DeltaFixed(int64_t width, std::string_view bytes) : width_(width), reader_(bytes) {}
 
   void fixed(int64_t count, std::byte* out) override {
+    if (width_ == 8) return reader_.read(count, reinterpret_cast<int64_t*>(out));
     std::array<int64_t, kBlock> block;
     for (int64_t done = 0; done < count;) {
       const int64_t some = std::min(count - done, kBlock);
       reader_.read(some, block.data());
       std::byte* const to = out + done * width_;
-      if (width_ == 8) {
-        std::memcpy(to, block.data(), static_cast<size_t>(8 * some));
-      } else {  // sums of 32 bits wrap there
-        for (int64_t i = 0; i < some; ++i) {
-          const auto value = static_cast<int32_t>(block[static_cast<size_t>(i)]);
-          std::memcpy(to + 4 * i, &value, 4);
-        }
+      for (int64_t i = 0; i < some; ++i) {  // sums of 32 bits wrap there
+        const auto value = static_cast<int32_t>(block[static_cast<size_t>(i)]);
+        std::memcpy(to + 4 * i, &value, 4);
       }
       done += some;
     }
@@ -221,7 +220,11 @@ class DeltaLengthTexts final : public ValueReader {
 class DeltaTexts final : public ValueReader {
  public:
   DeltaTexts(std::string_view bytes, int64_t most)
-      : prefixes_(bytes, most), suffixes_(prefixes_.rest, most) {}
+      : prefixes_(bytes), suffixes_(prefixes_.behind()), text_(suffixes_.behind()) {
+    if (prefixes_.count() > most || suffixes_.count() > most)
+      damaged("a page has more strings than values");
+    left_ = std::min(prefixes_.count(), suffixes_.count());
+  }
 
   void texts(int64_t count, std::string_view* out) override {
     // The strings move while they grow: their places first, and what points to them at last.
@@ -229,13 +232,18 @@ class DeltaTexts final : public ValueReader {
     grown_.append(last_);
     int64_t before = 0;
     for (int64_t i = 0; i < count; ++i) {
-      const int64_t prefix = prefixes_.next(), begin = grown_.size();
-      if (prefix > begin - before) damaged("a string repeats more of the one before than there is");
-      const std::string_view suffix = suffixes_.next();
-      char* const to = grown_.reserve(prefix + static_cast<int64_t>(suffix.size()));
+      if (next_ == known_) next_lengths();
+      const int64_t prefix = prefix_[static_cast<size_t>(next_)];
+      const int64_t suffix = suffix_[static_cast<size_t>(next_++)], begin = grown_.size();
+      if (prefix < 0 || prefix > begin - before)
+        damaged("a string repeats more of the one before than there is");
+      if (suffix < 0 || suffix > std::ssize(text_)) damaged("a string is longer than its page");
+      if (prefix + suffix > UINT32_MAX) damaged("the length of a string is out of range");
+      char* const to = grown_.reserve(prefix + suffix);
       if (prefix > 0) std::memcpy(to, grown_.data() + before, static_cast<size_t>(prefix));
-      if (!suffix.empty()) std::memcpy(to + prefix, suffix.data(), suffix.size());
-      grown_.advance(prefix + static_cast<int64_t>(suffix.size()));
+      if (suffix > 0) std::memcpy(to + prefix, text_.data(), static_cast<size_t>(suffix));
+      text_.remove_prefix(static_cast<size_t>(suffix));
+      grown_.advance(prefix + suffix);
       out[i] = {nullptr, static_cast<size_t>(grown_.size() - begin)};
       before = begin;
     }
@@ -247,9 +255,49 @@ class DeltaTexts final : public ValueReader {
     if (count > 0) last_ = out[count - 1];
   }
 
+  int64_t short_views(int64_t count, std::byte* out) override {
+    if (last_.size() > sizeof(StringView::inlined) || !is_ascii(last_)) return 0;
+    if (next_ == known_) next_lengths();
+    count = std::min(count, known_ - next_);
+    const int64_t *const prefixes = prefix_.data() + next_, *const suffixes =
+                                                                suffix_.data() + next_;
+    const int64_t bytes =
+        cpu::short_front_coded_bytes(prefixes, suffixes, count, std::ssize(last_));
+    if (bytes < 0 || bytes > std::ssize(text_)) return 0;
+    const std::string_view text = text_.substr(0, static_cast<size_t>(bytes));
+    if (!is_ascii(text)) return 0;
+    std::array<char, kBlock * sizeof(StringView::inlined) + cpu::kReadBehind> copy;
+    const bool is_at_end = std::ssize(text_) < bytes + cpu::kReadBehind;
+    if (is_at_end && bytes > 0) std::memcpy(copy.data(), text.data(), text.size());
+    StringView last{};
+    std::memcpy(last.inlined, last_.data(), last_.size());
+    cpu::put_front_coded(prefixes, suffixes, count, is_at_end ? copy.data() : text.data(),
+                         reinterpret_cast<const std::byte*>(&last), out);
+    std::memcpy(&last, out + 16 * (count - 1), sizeof last);
+    last_.assign(last.inlined, last.size);
+    text_.remove_prefix(text.size());
+    next_ += count;
+    return count;
+  }
+
  private:
-  Lengths prefixes_;
-  DeltaLengthTexts suffixes_;
+  void next_lengths() {
+    if (left_ == 0) damaged(kEarly);
+    known_ = std::min(left_, kBlock);
+    next_ = 0;
+    left_ -= known_;
+    prefixes_.read(known_, prefix_.data());
+    suffixes_.read(known_, suffix_.data());
+  }
+
+  DeltaReader prefixes_;
+  DeltaReader suffixes_;
+  std::string_view text_;
+  int64_t left_ = 0;  // whose lengths were not read
+  std::array<int64_t, kBlock> prefix_{};
+  std::array<int64_t, kBlock> suffix_{};
+  int64_t next_ = 0;
+  int64_t known_ = 0;
   ByteBuffer grown_{};
   std::string last_{};
 };

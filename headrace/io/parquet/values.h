@@ -27,6 +27,10 @@ class ValueReader {
   /// The same of kByteArray; the text is there until the next call.
   virtual void texts(int64_t count, std::string_view* out);
 
+  /// Views of the next strings, at most `count`, where these stand in them and are ASCII, to `out`;
+  /// gives how many were put. 0: `texts` has them.
+  virtual int64_t short_views(int64_t /*count*/, std::byte* /*out*/) { return 0; }
+
   /// The same of kBoolean, or-ed to the zeros from bit 0 on.
   virtual void bits(int64_t count, uint64_t* bitmap);
 };

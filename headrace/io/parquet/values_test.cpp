@@ -2,6 +2,8 @@
 // Each encoding against values that were encoded the plain way, in pieces of any size.
 #include "headrace/io/parquet/values.h"
 
+#include "headrace/base/simd.h"
+#include "headrace/data/column.h"
 #include "headrace/io/parquet/delta.h"
 #include "headrace/io/parquet/parquet_testing.h"
 #include "headrace/io/parquet/refusal.h"
@@ -10,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 namespace hr::parquet {
@@ -46,6 +49,7 @@ TEST(Delta, AnyWidthAndCount) {
       }
       EXPECT_EQ(out, values);
       EXPECT_EQ(in.rest(), "rest") << count << " " << bits;
+      EXPECT_EQ(DeltaReader(bytes).behind(), "rest") << count << " " << bits;
       EXPECT_THROW(in.read(1, out.data()), Refusal);
     }
 }
@@ -149,6 +153,76 @@ TEST(Values, Texts) {
   too_much(Encoding::kDeltaLengthByteArray, delta_packed({1, 9}) + "abcd");
   too_much(Encoding::kDeltaLengthByteArray, delta_packed({1, 1, 1}) + "abcd");
   too_much(Encoding::kDeltaByteArray, delta_packed({0, 3}) + delta_packed({2, 2}) + "abcd");
+}
+
+// Short ones as views, and others as before, in any order.
+TEST(Values, ShortTextsWithoutWhatTheyRepeat) {
+  std::mt19937 random(3);
+  const std::string units[] = {"", "a", "ab", "0123456789", "\xC3\xBC", std::string("\0", 1)};
+  for (const SimdLevel level : {SimdLevel::kBase, best_simd_level()})
+    for (const size_t kinds : {4, 6})
+      for (const size_t count : {1, 2, 63, 1024, 1025, 3000}) {
+        set_simd_level(level);
+        std::vector<std::string> values(count);
+        std::vector<int64_t> prefixes, suffixes;
+        std::string ends;
+        for (size_t i = 0; i < count; ++i) {
+          std::string& text = values[i];
+          size_t same = i > 0 ? random() % (values[i - 1].size() + 1) : 0;
+          if (same > 0) text = values[i - 1].substr(0, same);
+          while (random() % 3 && (random() % 64 == 0 || text.size() < 9))
+            text += units[random() % kinds];
+          if (kinds == 4 && text.size() > 12) text.resize(12);
+          same = std::min(same, text.size());
+          prefixes.push_back(static_cast<int64_t>(same));
+          suffixes.push_back(static_cast<int64_t>(text.size() - same));
+          ends += text.substr(same);
+        }
+        const std::string bytes = delta_packed(prefixes) + delta_packed(suffixes) + ends;
+        const auto in = read_values(leaf_of(PhysicalType::kByteArray, 0), Encoding::kDeltaByteArray,
+                                    bytes, static_cast<int64_t>(count));
+        std::vector<StringView> views(count);
+        std::vector<std::string_view> block(count);
+        int64_t put = 0;
+        for (size_t at = 0; at < count;) {
+          const auto most = static_cast<int64_t>(std::min<size_t>(1 + random() % 2000, count - at));
+          const int64_t some =
+              random() % 8 == 0 ? 0
+                                : in->short_views(most, reinterpret_cast<std::byte*>(&views[at]));
+          put += some;
+          for (int64_t i = 0; i < some; ++i, ++at) {
+            const StringView& view = views[at];
+            ASSERT_EQ(std::string(view.inlined, view.size), values[at]) << at;
+            for (size_t b = view.size; b < sizeof view.inlined; ++b) ASSERT_EQ(view.inlined[b], 0);
+          }
+          if (some > 0) continue;
+          const size_t few = std::min<size_t>(static_cast<size_t>(most), 20);
+          in->texts(static_cast<int64_t>(few), block.data());
+          for (size_t i = 0; i < few; ++i, ++at) ASSERT_EQ(block[i], values[at]) << at;
+        }
+        if (kinds == 4 && count > 1000) {
+          EXPECT_GT(put, 500);
+        }
+      }
+  set_simd_level(best_simd_level());
+}
+
+TEST(Values, ShortTextsThatRepeatTooMuchAreRefused) {
+  const Leaf leaf = leaf_of(PhysicalType::kByteArray, 0);
+  StringView views[3];
+  std::string_view block[3];
+  constexpr int64_t kHuge = std::numeric_limits<int64_t>::max(), kLeast = -kHuge - 1;
+  for (const int64_t wrong : {int64_t{-1}, int64_t{3}, int64_t{13}, kHuge, kLeast})
+    for (const size_t at : {0, 1, 2}) {
+      std::vector<int64_t> prefixes{0, 1, 1}, suffixes{2, 1, 1};
+      prefixes[at] = wrong;
+      for (int k = 0; k < 2; ++k, std::swap(prefixes, suffixes)) {
+        const std::string bytes = delta_packed(prefixes) + delta_packed(suffixes) + "abcd";
+        const auto in = read_values(leaf, Encoding::kDeltaByteArray, bytes, 3);
+        EXPECT_EQ(in->short_views(3, reinterpret_cast<std::byte*>(views)), 0);
+        EXPECT_THROW(in->texts(3, block), Refusal) << wrong << at;
+      }
+    }
 }
 
 TEST(Values, Bools) {
