@@ -221,7 +221,8 @@ def _expand(op: str, source: Any, options: dict[str, Any]) -> list[_Found]:
     matches = sorted(each for each in glob.iglob(path, recursive=True) if not os.path.isdir(each))
     if not matches:
         raise _nothing(op, "no file matches the pattern", path)
-    return [_Found(each, each, _pattern_root(path)) for each in matches]
+    root = _pattern_root(path)
+    return [_Found(each, each, root) for each in matches]
 
 
 def _nothing(op: str, what: str, path: str) -> Exception:

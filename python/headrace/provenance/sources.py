@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import glob
 import json
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, ParamSpec, TypeVar
 
 from headrace import _core
@@ -32,6 +33,15 @@ def file_at(path: str, now: os.stat_result | None = None) -> dict[str, Any]:
     return {"path": path, "bytes": now.st_size, "modified_ns": now.st_mtime_ns}
 
 
+def _files_of(pattern: str) -> Iterator[dict[str, Any]]:
+    """The files that a pattern names, in order."""
+    for path in sorted(glob.iglob(pattern, recursive=True)):
+        with contextlib.suppress(OSError):
+            now = os.stat(path)
+            if stat.S_ISREG(now.st_mode):
+                yield file_at(path, now)
+
+
 def _files(source: Any) -> list[dict[str, Any]]:
     """The local files that a reader finds; asks the system once for each."""
     if isinstance(source, list | tuple):
@@ -42,8 +52,7 @@ def _files(source: Any) -> list[dict[str, Any]]:
     try:
         now = os.stat(path)
     except FileNotFoundError:
-        found = sorted(glob.glob(path, recursive=True))
-        return [file_at(each) for each in found if os.path.isfile(each)]
+        return list(_files_of(path))
     if not stat.S_ISDIR(now.st_mode):
         return [file_at(path, now)] if stat.S_ISREG(now.st_mode) else []
     inside = (os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names)
