@@ -192,8 +192,8 @@ int64_t short_front_coded_bytes(const int64_t* prefixes, const int64_t* suffixes
 
 #if HWY_TARGET != HWY_SCALAR
 
-// Sixteen bytes from one of these tables on: the places that move text behind so many bytes, or
-// the mask of so many bytes.
+// Sixteen bytes of one of these tables, from 16 - n on: the places that move text behind n bytes,
+// or the mask of n bytes.
 alignas(64) constexpr std::array<uint8_t, 32> kMoved = {
     128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128,
     0,   1,   2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15};
