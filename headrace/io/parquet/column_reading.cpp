@@ -26,7 +26,9 @@ void raise(const Origin& origin, const Refusal& refusal) {
       group("row_group", origin.group);
   const std::string_view fix =
       refusal.is_damage() ? "fetch or write the file again"
-                          : "read the other columns: columns=[...], or write the file otherwise";
+      : origin.column.empty()
+          ? "write the file otherwise"
+          : "read the other columns: columns=[...], or write the file otherwise";
   std::string message = origin.column.empty() ? error_message(origin.op, what, {path}, fix)
                         : origin.group < 0
                             ? error_message(origin.op, what, {column, path}, fix)
