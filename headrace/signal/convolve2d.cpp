@@ -4,9 +4,20 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/device.h"
 #include "headrace/signal/convolve2d_kernels.h"
 
 namespace hr {
+
+namespace {
+
+void dispatch(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel, Buffer& out) {
+  if constexpr (built_with_cuda)
+    if (x.place().is_gpu()) return cuda::convolve2d(job, x, kernel, out);
+  return cpu::convolve2d(job, x, kernel, out);
+}
+
+}  // namespace
 
 Tensor convolve2d(const Tensor& x, const Tensor& kernel, ConvolveMode mode, MatrixBoundary boundary,
                   double fill, bool later_middle) {
@@ -22,8 +33,8 @@ Tensor convolve2d(const Tensor& x, const Tensor& kernel, ConvolveMode mode, Matr
                                       "pass at least one element");
   const int64_t down = kernel.shape()[0] - 1, across = kernel.shape()[1] - 1;
   const int64_t more = later_middle ? 1 : 0;
-  cpu::Convolve2dJob job{x.shape()[0],        x.shape()[1], (down + more) / 2,
-                         (across + more) / 2, boundary,     fill};
+  Convolve2dJob job{x.shape()[0],        x.shape()[1], (down + more) / 2,
+                    (across + more) / 2, boundary,     fill};
   if (mode == ConvolveMode::kFull) {
     job.rows = checked_add(kOp, job.rows, down);
     job.columns = checked_add(kOp, job.columns, across);
@@ -44,8 +55,9 @@ Tensor convolve2d(const Tensor& x, const Tensor& kernel, ConvolveMode mode, Matr
                                        {"kernel_columns", across + 1}},
                                       "use mode='full' or 'same'");
   const int64_t elements = checked_multiply(kOp, job.rows, job.columns);
-  Buffer out = Buffer::allocate(checked_multiply(kOp, elements, x.dtype().size_bytes()));
-  if (elements > 0) cpu::convolve2d(job, x, kernel, out);
+  Buffer out =
+      allocate_result(checked_multiply(kOp, elements, x.dtype().size_bytes()), x.place());
+  if (elements > 0) dispatch(job, x, kernel, out);
   return Tensor(x.dtype(), {job.rows, job.columns}, std::move(out));
 }
 

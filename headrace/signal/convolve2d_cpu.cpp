@@ -9,6 +9,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/exec/workers.h"
 #include "headrace/signal/convolve2d_kernels.h"
+#include "headrace/signal/convolve2d_math.h"
 
 #include <algorithm>
 #include <vector>
@@ -76,15 +77,6 @@ namespace {
 
 constexpr int64_t kTileRows = 48;
 constexpr int64_t kTileColumns = 256;
-
-/// The place in [0, size) that stands for `i`; -1: the fill value.
-int64_t place_of(int64_t i, int64_t size, MatrixBoundary boundary) {
-  if (i >= 0 && i < size) return i;
-  if (boundary == MatrixBoundary::kFill) return -1;
-  const int64_t period = boundary == MatrixBoundary::kWrap ? size : 2 * size;
-  const int64_t within = (i % period + period) % period;
-  return within < size ? within : period - 1 - within;
-}
 
 }  // namespace
 

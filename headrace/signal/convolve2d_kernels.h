@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace hr::cpu {
+namespace hr {
 
 /// out[i][j] = sum over p, q of kernel[p][q] x[i + first_row - p][j + first_column - q].
 struct Convolve2dJob {
@@ -16,6 +16,10 @@ struct Convolve2dJob {
   MatrixBoundary boundary;
   double fill;
 };
+
+}  // namespace hr
+
+namespace hr::cpu {
 
 void convolve2d(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel, Buffer& out);
 
@@ -54,3 +58,6 @@ template <class T>
 void convolve2d_by_fft(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel, T* out);
 
 }  // namespace hr::cpu
+namespace hr::cuda {
+void convolve2d(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel, Buffer& out);
+}  // namespace hr::cuda

@@ -19,16 +19,6 @@ ConvolveMethod method_of(Dtype dtype, int64_t num_taps) {
                         [&]<class T>(std::type_identity<T>) { return choose_method<T>(num_taps); });
 }
 
-void dispatch(const ConvolveJob& job, const Tensor& signal, const Tensor& taps, Buffer& out) {
-  const bool direct = method_of(signal.dtype(), job.num_taps).block == 0;
-  if constexpr (built_with_cuda)
-    if (signal.place().is_gpu())
-      return direct ? cuda::direct_convolve(job, signal, taps, out)
-                    : cuda::fft_convolve(job, signal, taps, out);
-  return direct ? cpu::direct_convolve(job, signal, taps, out)
-                : cpu::fft_convolve(job, signal, taps, out);
-}
-
 void check(const Tensor& signal, const Tensor& taps, ConvolveMode mode) {
   check_one_dimension("fft_convolve", signal);
   check_one_dimension("fft_convolve", taps);
@@ -60,6 +50,16 @@ Tensor taps_on_host(const Tensor& taps) {
 
 }  // namespace
 
+void convolve(const ConvolveJob& job, const Tensor& signal, const Tensor& taps, Buffer& out) {
+  const bool direct = method_of(signal.dtype(), job.num_taps).block == 0;
+  if constexpr (built_with_cuda)
+    if (signal.place().is_gpu())
+      return direct ? cuda::direct_convolve(job, signal, taps, out)
+                    : cuda::fft_convolve(job, signal, taps, out);
+  return direct ? cpu::direct_convolve(job, signal, taps, out)
+                : cpu::fft_convolve(job, signal, taps, out);
+}
+
 Tensor fft_convolve(const Tensor& signal, const Tensor& all_taps, ConvolveMode mode) {
   const ScopedTag tag("fft_convolve");
   check(signal, all_taps, mode);
@@ -79,7 +79,7 @@ Tensor fft_convolve(const Tensor& signal, const Tensor& all_taps, ConvolveMode m
   Buffer out = allocate_result(
       checked_multiply("fft_convolve", job.num_outputs, signal.dtype().size_bytes()),
       signal.place());
-  dispatch(job, signal, taps, out);
+  convolve(job, signal, taps, out);
   return Tensor(signal.dtype(), {job.num_outputs}, std::move(out));
 }
 

@@ -450,7 +450,7 @@ void fft_convolve(const ConvolveJob& job, const Tensor& signal, const Tensor& ta
     const Buffer spectrum = call.scratch(kPoints * static_cast<int64_t>(sizeof(Pair<T>)));
     auto* const roots = reinterpret_cast<Factors<T>*>(call.writes(factors));
     auto* const terms = reinterpret_cast<Pair<T>*>(call.writes(spectrum));
-    T* const result = call.writes_as<T>(out);
+    T* const result = call.writes_as<T>(out) + job.first_output;
     const int64_t passes = (job.num_taps + kMostTaps - 1) / kMostTaps;
     const int64_t size = (job.num_taps + passes - 1) / passes;
     for (int64_t begin = 0; begin < job.num_taps; begin += size) {

@@ -98,7 +98,7 @@ void direct_convolve(const ConvolveJob& job, const Tensor& signal, const Tensor&
       counting.tap[k] = taps.as<T>()[(job.first_tap + k) * stride];
     direct_kernel<T><<<blocks_of(job.num_outputs, kTile), kThreads, 0, stream>>>(
         view_of<T>(signal), counting, static_cast<int>(job.num_taps), job.first_position,
-        job.num_outputs, call.writes_as<T>(out));
+        job.num_outputs, call.writes_as<T>(out) + job.first_output);
   });
   call.finish(cudaGetLastError());
 }

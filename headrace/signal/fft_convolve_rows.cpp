@@ -4,7 +4,7 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
-#include "headrace/exec/workers.h"
+#include "headrace/data/device.h"
 #include "headrace/signal/fft_convolve_kernels.h"
 #include "headrace/signal/line_offsets.h"
 
@@ -30,10 +30,7 @@ void convolve_to(const Tensor& x, const Tensor& taps, int64_t first_output, Buff
   const ConvolveTaps counting = trim_taps(taps);
   const ConvolveJob job{x.num_elements(), (taps.num_elements() - 1) / 2 - counting.first,
                         counting.first, counting.count, first_output};
-  const bool direct = visit_floating(x.dtype(), [&]<class T>(std::type_identity<T>) {
-    return choose_method<T>(job.num_taps).block == 0;
-  });
-  direct ? cpu::direct_convolve(job, x, taps, out) : cpu::fft_convolve(job, x, taps, out);
+  convolve(job, x, taps, out);
 }
 
 void check(const char* op, const Tensor& x, size_t taps) {
@@ -54,8 +51,9 @@ Tensor convolve_with_each(const Tensor& x, const std::vector<std::vector<double>
   for (const auto& each : taps) check(kOp, x, each.size());
   const int64_t samples = x.num_elements();
   const auto rows = static_cast<int64_t>(taps.size());
-  Buffer out = Buffer::allocate(
-      checked_multiply(kOp, checked_multiply(kOp, rows, samples), x.dtype().size_bytes()));
+  Buffer out = allocate_result(
+      checked_multiply(kOp, checked_multiply(kOp, rows, samples), x.dtype().size_bytes()),
+      x.place());
   for (int64_t k = 0; k < rows && samples > 0; ++k)
     convolve_to(x, taps_of(taps[static_cast<size_t>(k)], x.dtype()), k * samples, out);
   return Tensor(x.dtype(), {rows, samples}, std::move(out));

@@ -204,6 +204,12 @@ struct MedianFilter final : OperatorOf<MedianFilter> {
 
   std::string arguments() const override { return "size=" + std::to_string(size); }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value>) const override {
+    return why_no_median_kernel(size);
+  }
+
   Value execute(std::span<const Value> inputs) const override {
     return median_filter(tensor(inputs[0]), size);
   }
@@ -243,6 +249,8 @@ struct Convolve2d final : OperatorOf<Convolve2d> {
 
   std::string_view name() const override { return word; }
 
+  bool supports(Place) const override { return true; }
+
   Value execute(std::span<const Value> inputs) const override {
     return convolve2d(tensor(inputs[0]), tensor(inputs[1]), mode, boundary, fill, later_middle);
   }
@@ -261,6 +269,8 @@ struct ConvolveWithEach final : OperatorOf<ConvolveWithEach> {
   std::string arguments() const override { return "rows=" + std::to_string(taps.size()); }
 
   int passes() const override { return static_cast<int>(taps.size()); }
+
+  bool supports(Place) const override { return true; }
 
   Value execute(std::span<const Value> inputs) const override {
     return convolve_with_each(tensor(inputs[0]), taps);

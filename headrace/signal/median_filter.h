@@ -5,6 +5,7 @@
 #include "headrace/data/tensor.h"
 
 #include <cstdint>
+#include <string>
 
 namespace hr {
 
@@ -17,5 +18,8 @@ namespace hr {
 /// Throws TypeMismatchError for other dtypes, InvalidArgumentError unless `size` is odd and
 /// positive.
 HR_API Tensor median_filter(const Tensor& x, int64_t size);
+
+/// Why windows of this size have no kernel for CUDA; empty: they have one.
+HR_API std::string why_no_median_kernel(int64_t size);
 
 }  // namespace hr

@@ -22,8 +22,6 @@ HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
 
-constexpr int64_t kMostSorted = 63;
-
 template <class Vec>
 __attribute__((always_inline)) inline void exchange_if_greater(Vec& a, Vec& b) {
   const Vec low = b < a ? b : a;
@@ -83,7 +81,7 @@ void medians_of(const T* x, int64_t count, T* out) {
 
 template <class T>
 void medians_of_any(const T* x, int64_t size, int64_t count, T* out) {
-  Vector<T> v[kMostSorted / 2 + 2] = {};
+  Vector<T> v[kMostSortedMedian / 2 + 2] = {};
   for (int64_t i = 0; i < count; i += kWidth<T>) {
     int64_t next = size / 2 + 2;
     for (int64_t k = 0; k < next; ++k) v[k] = load(x + i + k);
@@ -121,8 +119,6 @@ namespace hr::cpu {
 
 namespace {
 
-/// Longer windows are kept sorted.
-constexpr int64_t kMostSorted = 63;
 /// Numbers behind a block that whole vectors read or write.
 constexpr int64_t kSpare = 16;
 
@@ -154,7 +150,7 @@ void median_block(const T* x, int64_t stride, int64_t samples, int64_t size, int
                   int64_t count, T* out) {
   const int64_t half = size / 2;
   const int64_t length = count + size - 1;
-  const bool is_kept = size > kMostSorted;
+  const bool is_kept = size > kMostSortedMedian;
   const int64_t scratch = length + count + 2 * kSpare + (is_kept ? size : 0);
   Buffer buffer = Buffer::allocate_zeroed(
       checked_multiply("median_filter", scratch, static_cast<int64_t>(sizeof(T))));
@@ -194,7 +190,7 @@ void filter_rows(const Tensor& x, int64_t size, T* out) {
   const int64_t rows = x.num_elements() / samples;
   const LineOffsets rows_at{x.shape(), x.strides(), x.num_dimensions() - 1};
   // A few windows a block, so that their first sort does not count.
-  const int64_t step = size <= kMostSorted ? 8192 : std::max<int64_t>(8192, 8 * size);
+  const int64_t step = size <= kMostSortedMedian ? 8192 : std::max<int64_t>(8192, 8 * size);
   const int64_t blocks = divide_up(samples, step);
   parallel_for(rows * blocks, [&](int64_t task) {
     const int64_t row = task / blocks, begin = task % blocks * step;

@@ -86,6 +86,12 @@ struct SynthesisNode final : OperatorOf<SynthesisNode> {
            ", samples=" + std::to_string(options.count);
   }
 
+  bool supports(Place) const override { return true; }
+
+  std::string why_unsupported(std::span<const Value>) const override {
+    return why_no_synthesis_kernel(options);
+  }
+
   Value execute(std::span<const Value> inputs) const override {
     return spectral_synthesis(tensor(inputs[0]), tensor(inputs[1]), options);
   }

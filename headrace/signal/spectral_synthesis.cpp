@@ -4,15 +4,38 @@
 
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/data/copy_strided.h"
+#include "headrace/data/device.h"
+#include "headrace/signal/fft_kernels.h"
 #include "headrace/signal/spectral_synthesis_kernels.h"
 #include "headrace/signal/spectral_window.h"
 
+#include <bit>
 #include <utility>
 
 namespace hr {
 
 namespace {
+
 constexpr const char* kOp = "spectral_synthesis";
+
+void dispatch(const Tensor& spectra, const Tensor& window, const SpectralSynthesis& options,
+              Buffer& out) {
+  if constexpr (built_with_cuda)
+    if (spectra.place().is_gpu()) {
+      if (const std::string why = why_no_synthesis_kernel(options); !why.empty())
+        throw_error<UnsupportedError>(kOp, why, {}, "move the values first: x.to('cpu')");
+      return cuda::spectral_synthesis(contiguous(spectra, kOp), window, options, out);
+    }
+  return cpu::spectral_synthesis(contiguous(spectra, kOp), window, options, out);
+}
+
+}  // namespace
+
+std::string why_no_synthesis_kernel(const SpectralSynthesis& options) {
+  const bool fits = options.n >= 8 && options.n <= cuda::kMostFftLine &&
+                    std::has_single_bit(static_cast<uint64_t>(options.n));
+  return fits ? "" : "this length has no kernel for CUDA: powers of two from 8 to 4096 have";
 }
 
 void check_spectral_synthesis(const SpectralSynthesis& options, Dtype dtype, int64_t length) {
@@ -48,8 +71,9 @@ Tensor spectral_synthesis(const Tensor& spectra, const Tensor& window,
   const Dtype dtype = options.one_sided ? (is_single ? TypeId::kFloat32 : TypeId::kFloat64)
                                         : (is_single ? TypeId::kComplex64 : TypeId::kComplex128);
   const int64_t elements = num_elements(shape);
-  Buffer out = Buffer::allocate(checked_multiply(kOp, elements, dtype.size_bytes()));
-  if (elements > 0) cpu::spectral_synthesis(contiguous(spectra, kOp), weights, options, out);
+  Buffer out =
+      allocate_result(checked_multiply(kOp, elements, dtype.size_bytes()), spectra.place());
+  if (elements > 0) dispatch(spectra, weights, options, out);
   return Tensor(dtype, std::move(shape), std::move(out));
 }
 

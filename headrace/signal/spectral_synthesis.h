@@ -5,6 +5,7 @@
 #include "headrace/data/tensor.h"
 
 #include <cstdint>
+#include <string>
 
 namespace hr {
 
@@ -22,6 +23,9 @@ struct SpectralSynthesis {
 /// Throws InvalidArgumentError or TypeMismatchError unless `options` suit spectra of this dtype and
 /// a window of `length` samples.
 HR_API void check_spectral_synthesis(const SpectralSynthesis& options, Dtype dtype, int64_t length);
+
+/// Why such a sum has no kernel for CUDA; empty: it has one.
+HR_API std::string why_no_synthesis_kernel(const SpectralSynthesis& options);
 
 /// The inverse of `spectral_segments` by overlap-add (J. B. Allen and L. R. Rabiner, Proceedings of
 /// the IEEE 65, 1977): the inverse transforms of `spectra` (..., segments, terms), complex, each

@@ -6,4 +6,9 @@
 namespace hr::cpu {
 void spectral_synthesis(const Tensor& spectra, const Tensor& window,
                         const SpectralSynthesis& options, Buffer& out);
-}
+}  // namespace hr::cpu
+namespace hr::cuda {
+/// The length of the transforms is a power of two from 8 on.
+void spectral_synthesis(const Tensor& spectra, const Tensor& window,
+                        const SpectralSynthesis& options, Buffer& out);
+}  // namespace hr::cuda

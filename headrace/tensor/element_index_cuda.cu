@@ -86,6 +86,46 @@ __global__ void gather_kernel(const T* __restrict__ from, const __grid_constant_
   }
 }
 
+/// The same for elements that no axes follow, by positions that lie one after the other: `kCount`
+/// arrays of them. A thread has some under way at a time.
+template <int kCount, class T>
+__global__ void __launch_bounds__(kThreads)
+    gather_flat_kernel(const T* __restrict__ from, const __grid_constant__ Indices indices,
+                       int64_t count, T* __restrict__ out, unsigned long long* bad) {
+  constexpr int kItems = 4;
+  const int64_t begin = int64_t{blockIdx.x} * (kThreads * kItems) + threadIdx.x;
+  int64_t offset[kItems] = {};
+  bool fits[kItems];
+#pragma unroll
+  for (int u = 0; u < kItems; ++u) fits[u] = begin + u * kThreads < count;
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const Index& index = indices.index[i];
+    int64_t position[kItems];
+#pragma unroll
+    for (int u = 0; u < kItems; ++u)
+      position[u] = begin + u * kThreads < count ? __ldcs(index.data + begin + u * kThreads) : 0;
+#pragma unroll
+    for (int u = 0; u < kItems; ++u) {
+      const int64_t row = position[u] < 0 ? position[u] + index.size : position[u];
+      if (static_cast<uint64_t>(row) < static_cast<uint64_t>(index.size)) {
+        offset[u] += row * index.step;
+      } else {
+        if (fits[u])
+          atomicMin(bad, static_cast<unsigned long long>((begin + u * kThreads) * kMostIndices + i));
+        fits[u] = false;
+      }
+    }
+  }
+  T value[kItems];
+#pragma unroll
+  for (int u = 0; u < kItems; ++u)
+    if (fits[u]) value[u] = from[offset[u]];
+#pragma unroll
+  for (int u = 0; u < kItems; ++u)
+    if (fits[u]) out[begin + u * kThreads] = value[u];
+}
+
 /// Which of the positions of a place comes last.
 __global__ void last_kernel(const __grid_constant__ Indices indices, int64_t row, int64_t count,
                             unsigned long long* __restrict__ last, unsigned long long* bad) {
@@ -177,11 +217,20 @@ BadPosition gather_elements(const Tensor& from, const std::vector<Tensor>& indic
           call.writes_as<unsigned long long>(room));
     }
   } else {
+    const auto stream = static_cast<cudaStream_t>(call.stream());
+    auto* const bad = call.writes_as<unsigned long long>(room);
+    const bool flat = row.size == 1 && at.count <= 2 &&
+                      std::all_of(at.index, at.index + at.count,
+                                  [](const Index& index) { return index.flat; });
     visit_width(from.dtype().size_bytes(), [&]<class T>(std::type_identity<T>) {
-      gather_kernel<T><<<blocks_in_turn(count, kThreads, from.place().index, 64), kThreads, 0,
-                         static_cast<cudaStream_t>(call.stream())>>>(
-          reinterpret_cast<const T*>(from.data()), at, row, count, call.writes_as<T>(out),
-          call.writes_as<unsigned long long>(room));
+      const T* const values = reinterpret_cast<const T*>(from.data());
+      T* const to = call.writes_as<T>(out);
+      if (flat)
+        (at.count == 1 ? gather_flat_kernel<1, T> : gather_flat_kernel<2, T>)<<<
+            blocks_of(count, 4 * kThreads), kThreads, 0, stream>>>(values, at, count, to, bad);
+      else
+        gather_kernel<T><<<blocks_in_turn(count, kThreads, from.place().index, 64), kThreads, 0,
+                           stream>>>(values, at, row, count, to, bad);
     });
   }
   call.finish(cudaGetLastError());

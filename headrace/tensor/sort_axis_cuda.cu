@@ -3,6 +3,7 @@
 // ones by radix passes over all of them, first by value, then by line.
 #include "headrace/algo/sort/radix_sort_kernels.h"
 #include "headrace/data/device_launch.h"
+#include "headrace/data/shared_memory.h"
 #include "headrace/tensor/sort_axis_kernels.h"
 
 #include <bit>
@@ -14,8 +15,7 @@ namespace hr::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kSearchThreads = 512;
-constexpr int kSplitterBytes = 64 << 10;
+constexpr int kSearchThreads = 1024;
 
 /// How a value becomes a word: the words ascend in the order asked for.
 struct Words {
@@ -226,25 +226,88 @@ __device__ int64_t places_before(T value, bool right, int64_t begin, int64_t end
   return begin;
 }
 
+/// Words ascend as the values do: NaN are the last, zeros are equal.
+template <class T>
+__device__ uint64_t search_word(T value) {
+  if constexpr (std::is_same_v<T, double>)
+    return word_of_float<uint64_t>({TypeId::kFloat64, false, true},
+                                   static_cast<uint64_t>(__double_as_longlong(value)),
+                                   uint64_t{1} << 63, value != value);
+  else if constexpr (std::is_same_v<T, float>)
+    return word_of_float<uint32_t>({TypeId::kFloat32, false, true}, __float_as_uint(value),
+                                   uint32_t{1} << 31, value != value);
+  else if constexpr (std::is_signed_v<T>)
+    return static_cast<uint64_t>(int64_t{value}) ^ uint64_t{1} << 63;
+  else
+    return value;
+}
+
+/// The leading 32 bits that tell the words of a line apart. They ascend too, so values whose
+/// prefixes differ need not be read.
+struct Prefixes {
+  uint64_t first;
+  uint64_t last;
+  int shift;
+
+  template <class T>
+  __device__ Prefixes(const T* line, int64_t length)
+      : first(search_word(line[0])), last(search_word(line[length - 1])) {
+    shift = max(0, 32 - __clzll(static_cast<long long>(last - first)));
+  }
+
+  template <class T>
+  __device__ uint32_t of(T value) const {
+    const uint64_t word = search_word(value);
+    if (word <= first) return 0;
+    return static_cast<uint32_t>((min(word, last) - first) >> shift);
+  }
+};
+
+/// Of every `apart`-th value.
+template <class T>
+__global__ void prefix_kernel(const T* __restrict__ line, int64_t length, int64_t apart, int count,
+                              uint32_t* __restrict__ prefixes) {
+  const int i = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
+  if (i < count) prefixes[i] = Prefixes(line, length).of(line[(i + 1) * apart - 1]);
+}
+
+/// How many of `count` sorted prefixes stand before this one: as many steps for all threads.
+template <class Before>
+__device__ int prefixes_before(const uint32_t* known, int count, const Before& is_before) {
+  if (count == 0) return 0;
+  int begin = 0;
+  while (count > 1) {
+    const int half = count / 2;
+    begin += is_before(known[begin + half - 1]) ? half : 0;
+    count -= half;
+  }
+  return begin + (is_before(known[begin]) ? 1 : 0);
+}
+
 extern __shared__ __align__(16) unsigned char search_shared[];
 
-/// The first steps of each search are in shared memory: every `apart`-th value of the line.
+/// The first steps of each search are among prefixes in shared memory.
 template <class T>
 __global__ void __launch_bounds__(kSearchThreads)
     search_kernel(const T* __restrict__ line, int64_t length, const T* __restrict__ values,
-                  int64_t count, bool right, int64_t apart, int splitters,
-                  int64_t* __restrict__ positions) {
-  T* const known = reinterpret_cast<T*>(search_shared);
+                  int64_t count, bool right, int64_t apart, const uint32_t* __restrict__ prefixes,
+                  int splitters, int64_t* __restrict__ positions) {
+  auto* const known = reinterpret_cast<uint32_t*>(search_shared);
   for (int i = static_cast<int>(threadIdx.x); i < splitters; i += kSearchThreads)
-    known[i] = line[(i + 1) * apart - 1];
+    known[i] = prefixes[i];
   __syncthreads();
+  const Prefixes how(line, length);
   const int64_t step = int64_t{gridDim.x} * kSearchThreads;
+#pragma unroll 2
   for (int64_t k = int64_t{blockIdx.x} * kSearchThreads + threadIdx.x; k < count; k += step) {
     const T value = values[k];
-    const int64_t bucket =
-        places_before(value, right, 0, splitters, [&](int64_t i) { return known[i]; });
-    const int64_t begin = bucket * apart;
-    positions[k] = places_before(value, right, begin, min(length, begin + apart),
+    const uint32_t prefix = how.of(value);
+    const int bucket =
+        prefixes_before(known, splitters, [&](uint32_t other) { return other < prefix; });
+    int behind = bucket;  // values from bucket `behind` on are greater
+    if (bucket < splitters && known[bucket] == prefix)
+      behind = prefixes_before(known, splitters, [&](uint32_t other) { return other <= prefix; });
+    positions[k] = places_before(value, right, bucket * apart, min(length, (behind + 1) * apart),
                                  [&](int64_t i) { return line[i]; });
   }
 }
@@ -263,19 +326,28 @@ void argsort_lines(const Tensor& from, int64_t lines, int64_t length, bool desce
 
 void search_line(const Tensor& line, const Tensor& values, bool right, const Buffer& out) {
   DeviceCall call("searchsorted", values.place());
-  if (line.num_elements() > 0) call.reads(line.buffer());
-  call.reads(values.buffer());
   const int64_t length = line.num_elements(), count = values.num_elements();
+  const auto stream = static_cast<cudaStream_t>(call.stream());
+  if (length == 0) {
+    call.fill(call.writes(out), 0, 8 * count);
+    return call.finish(cudaGetLastError());
+  }
+  call.reads(line.buffer());
+  call.reads(values.buffer());
+  const int64_t most = (shared_bytes_of(values.place().index) - 1024) / 4;
+  const int64_t apart = (length + most - 1) / most;
+  const auto splitters = static_cast<int>(length / apart);
+  const Buffer room = call.scratch(int64_t{4} * splitters);
+  auto* const prefixes = call.writes_as<uint32_t>(room);
   const auto as = [&]<class T>(std::type_identity<T>) {
-    constexpr int64_t kMost = kSplitterBytes / static_cast<int64_t>(sizeof(T));
-    const int64_t apart = std::max<int64_t>(1, (length + kMost - 1) / kMost);
-    const auto splitters = static_cast<int>(length / apart);
-    const int bytes = splitters * static_cast<int>(sizeof(T));
+    prefix_kernel<T><<<blocks_of(splitters, kThreads), kThreads, 0, stream>>>(
+        line.as<T>(), length, apart, splitters, prefixes);
+    const int bytes = 4 * splitters;
     cudaFuncSetAttribute(search_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-    search_kernel<T><<<blocks_in_turn(count, kSearchThreads, values.place().index, 3),
-                       kSearchThreads, bytes, static_cast<cudaStream_t>(call.stream())>>>(
-        length > 0 ? line.as<T>() : nullptr, length, values.as<T>(), count, right, apart, splitters,
-        call.writes_as<int64_t>(out));
+    search_kernel<T><<<blocks_in_turn(count, kSearchThreads, values.place().index, 2),
+                       kSearchThreads, bytes, stream>>>(line.as<T>(), length, values.as<T>(), count,
+                                                        right, apart, prefixes, splitters,
+                                                        call.writes_as<int64_t>(out));
   };
   if (values.dtype().is_bool())
     as(std::type_identity<uint8_t>{});

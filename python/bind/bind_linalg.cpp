@@ -17,10 +17,19 @@ using hr::NodePtr;
 using hr::Tensor;
 using Tensors = std::vector<Tensor>;
 
+using WhyNoKernel = std::function<std::string(std::span<const Tensor>)>;
+
 /// One tensor of one.
-NodePtr made_of(std::string_view op, const NodePtr& a, Tensor (*function)(const Tensor&)) {
-  return hr::run_linalg(op, {a}, [&](std::span<const Tensor> x) { return Tensors{function(x[0])}; })
+NodePtr made_of(std::string_view op, const NodePtr& a, Tensor (*function)(const Tensor&),
+                const WhyNoKernel& why_no_kernel = {}) {
+  return hr::run_linalg(
+             op, {a}, [&](std::span<const Tensor> x) { return Tensors{function(x[0])}; },
+             why_no_kernel)
       .front();
+}
+
+std::string why_no_lu(std::span<const Tensor> x) {
+  return hr::why_no_lu_kernel(x[0]);
 }
 
 std::vector<NodePtr> qr(const NodePtr& a, std::string_view mode) {
@@ -63,15 +72,22 @@ void bind_linalg(nb::module_& m) {
   m.def(
       "cholesky", [](const NodePtr& a) { return made_of("cholesky", a, hr::cholesky); }, "a"_a,
       Unlocked());
-  m.def("inv", [](const NodePtr& a) { return made_of("inv", a, hr::inv); }, "a"_a, Unlocked());
-  m.def("det", [](const NodePtr& a) { return made_of("det", a, hr::det); }, "a"_a, Unlocked());
+  m.def(
+      "inv", [](const NodePtr& a) { return made_of("inv", a, hr::inv, why_no_lu); }, "a"_a,
+      Unlocked());
+  m.def(
+      "det", [](const NodePtr& a) { return made_of("det", a, hr::det, why_no_lu); }, "a"_a,
+      Unlocked());
   m.def(
       "slogdet",
       [](const NodePtr& a) {
-        return hr::run_linalg("slogdet", {a}, [](std::span<const Tensor> x) {
-          const hr::Slogdet made = hr::slogdet(x[0]);
-          return Tensors{made.sign, made.logabsdet};
-        });
+        return hr::run_linalg(
+            "slogdet", {a},
+            [](std::span<const Tensor> x) {
+              const hr::Slogdet made = hr::slogdet(x[0]);
+              return Tensors{made.sign, made.logabsdet};
+            },
+            why_no_lu);
       },
       "a"_a, Unlocked());
   m.def(

@@ -115,15 +115,39 @@ void solve_into(std::string_view op, const AnyMatrix& a, const MatrixView<double
 
 }  // namespace
 
-std::string why_no_solve_kernel(const Tensor& a, const Tensor& b) {
-  const Dtype wide = TypeId::kFloat64;
-  if (a.num_dimensions() != 2 || b.num_dimensions() != 2)
-    return "stacks of systems have no kernel for CUDA";
-  if (a.dtype() != wide || b.dtype() != wide) return "this dtype has no kernel for CUDA";
-  const bool fits = a.num_elements() > 0 && b.num_elements() > 0 &&
-                    a.shape()[0] <= cuda::kMostEquations && b.shape()[1] <= UINT16_MAX;
-  return fits ? "" : "systems of this size have no kernel for CUDA";
+std::string why_no_lu_kernel(const Tensor& a) {
+  if (a.num_dimensions() != 2) return "stacks of matrices have no kernel for CUDA";
+  if (a.dtype() != Dtype(TypeId::kFloat64)) return "this dtype has no kernel for CUDA";
+  const bool fits = a.num_elements() > 0 && a.shape()[0] <= cuda::kMostEquations;
+  return fits ? "" : "matrices of this size have no kernel for CUDA";
 }
+
+std::string why_no_solve_kernel(const Tensor& a, const Tensor& b) {
+  if (std::string why = why_no_lu_kernel(a); !why.empty()) return why;
+  if (b.num_dimensions() != 2) return "stacks of matrices have no kernel for CUDA";
+  if (b.dtype() != Dtype(TypeId::kFloat64)) return "this dtype has no kernel for CUDA";
+  const bool fits = b.num_elements() > 0 && b.shape()[1] <= cuda::kMostSides;
+  return fits ? "" : "this many right sides have no kernel for CUDA";
+}
+
+namespace {
+
+/// Refuses what has no kernel on a device.
+void check_kernel(std::string_view op, const std::string& why) {
+  if (!why.empty()) throw_error<UnsupportedError>(op, why, {}, "move the values first: x.to('cpu')");
+}
+
+Tensor unless_singular(std::string_view op, int64_t column, const Shape& shape, Buffer made) {
+  if (column >= 0)
+    throw_error<InvalidArgumentError>(op, "the matrix is singular", {{"column", column}});
+  return Tensor(TypeId::kFloat64, shape, std::move(made));
+}
+
+Buffer room_at(std::string_view op, const Shape& shape, Place place) {
+  return allocate_result(checked_multiply(op, num_elements(shape), int64_t{sizeof(double)}), place);
+}
+
+}  // namespace
 
 Tensor solve(const Tensor& a, const Tensor& b) {
   const MatrixStack left("solve", a), right("solve", b);
@@ -134,13 +158,10 @@ Tensor solve(const Tensor& a, const Tensor& b) {
   const ScopedTag tag("solve");
   if constexpr (built_with_cuda)
     if (a.place().is_gpu()) {
-      if (const std::string why = why_no_solve_kernel(a, b); !why.empty())
-        throw_error<UnsupportedError>("solve", why, {}, "move the values first: x.to('cpu')");
-      Buffer made = allocate_result(
-          checked_multiply("solve", num_elements(b.shape()), int64_t{sizeof(double)}), a.place());
-      if (const int64_t column = cuda::solve(a, b, made); column >= 0)
-        throw_error<InvalidArgumentError>("solve", "the matrix is singular", {{"column", column}});
-      return Tensor(TypeId::kFloat64, b.shape(), std::move(made));
+      check_kernel("solve", why_no_solve_kernel(a, b));
+      Buffer made = room_at("solve", b.shape(), a.place());
+      const int64_t singular = cuda::solve(a, b, made);
+      return unless_singular("solve", singular, b.shape(), std::move(made));
     }
   const Shape lead = broadcast("solve", left.lead, right.lead);
   const MatrixStack lefts = left.broadcast_to(lead), rights = right.broadcast_to(lead);
@@ -163,6 +184,13 @@ Tensor inv(const Tensor& a) {
   const MatrixStack stack("inv", a);
   check_square("inv", stack);
   const ScopedTag tag("inv");
+  if constexpr (built_with_cuda)
+    if (a.place().is_gpu()) {
+      check_kernel("inv", why_no_lu_kernel(a));
+      Buffer made = room_at("inv", a.shape(), a.place());
+      const int64_t singular = cuda::inv(a, made);
+      return unless_singular("inv", singular, a.shape(), std::move(made));
+    }
   const int64_t size = stack.rows();
   Buffer made = doubles(stack.count() * size * size);
   auto* out = made.mutable_as<double>();
@@ -178,18 +206,34 @@ Tensor inv(const Tensor& a) {
 
 namespace {
 
-/// `end(lu, place)` of the factors of each matrix.
+/// `end(diagonal, odd, singular, place)` of the factors of each matrix.
 template <class F>
-void for_factors(std::string_view op, const MatrixStack& stack, const F& end) {
+void for_diagonals(std::string_view op, const MatrixStack& stack, const F& end) {
   check_square(op, stack);
   const ScopedTag tag(op);
+  if constexpr (built_with_cuda)
+    if (stack.x.place().is_gpu()) {
+      check_kernel(op, why_no_lu_kernel(stack.x));
+      const cuda::LuDiagonal made = cuda::lu_diagonal(op, stack.x);
+      return end(made.values, made.odd, made.singular, 0);
+    }
   const int64_t size = stack.rows();
   for_matrices(stack.count(), [&](int64_t place) {
     Buffer room = doubles(size * size);
     const MatrixView<double> factors{room.mutable_as<double>(), size, size, size};
     load_doubles(stack[place], factors);
-    end(factor_lu(factors), place);
+    const Lu lu = factor_lu(factors);
+    std::vector<double> diagonal(static_cast<size_t>(size));
+    for (int64_t i = 0; i < size; ++i) diagonal[static_cast<size_t>(i)] = factors(i, i);
+    end(diagonal, lu.odd, lu.singular, place);
   });
+}
+
+/// One number for each matrix of a stack, where the stack lies.
+Tensor store_each(Buffer values, const MatrixStack& stack) {
+  const Tensor made = store_doubles(std::move(values), stack.dtype(), stack.lead);
+  const Place place = stack.x.place();
+  return place.is_gpu() ? to_place(made, place, current_stream(place)) : made;
 }
 
 }  // namespace
@@ -198,29 +242,31 @@ Tensor det(const Tensor& a) {
   const MatrixStack stack("det", a);
   Buffer made = doubles(stack.count());
   auto* out = made.mutable_as<double>();
-  for_factors("det", stack, [&](const Lu& lu, int64_t place) {
-    double product = lu.odd ? -1 : 1;
-    for (int64_t i = 0; i < lu.factors.rows; ++i) product *= lu.factors(i, i);
-    out[place] = product;
-  });
-  return store_doubles(std::move(made), stack.dtype(), stack.lead);
+  for_diagonals("det", stack,
+                [&](const std::vector<double>& diagonal, bool odd, int64_t, int64_t place) {
+                  double product = odd ? -1 : 1;
+                  for (const double pivot : diagonal) product *= pivot;
+                  out[place] = product;
+                });
+  return store_each(std::move(made), stack);
 }
 
 Slogdet slogdet(const Tensor& a) {
   const MatrixStack stack("slogdet", a);
   Buffer signs = doubles(stack.count()), logs = doubles(stack.count());
   auto *sign = signs.mutable_as<double>(), *log = logs.mutable_as<double>();
-  for_factors("slogdet", stack, [&](const Lu& lu, int64_t place) {
-    sign[place] = lu.singular >= 0 ? 0 : lu.odd ? -1 : 1;
-    log[place] = lu.singular >= 0 ? -std::numeric_limits<double>::infinity() : 0;
-    for (int64_t i = 0; i < lu.factors.rows && lu.singular < 0; ++i) {
-      const double pivot = lu.factors(i, i);
-      if (pivot < 0) sign[place] = -sign[place];
-      log[place] += std::log(std::fabs(pivot));
-    }
-  });
-  return {store_doubles(std::move(signs), stack.dtype(), stack.lead),
-          store_doubles(std::move(logs), stack.dtype(), stack.lead)};
+  for_diagonals(
+      "slogdet", stack,
+      [&](const std::vector<double>& diagonal, bool odd, int64_t singular, int64_t place) {
+        sign[place] = singular >= 0 ? 0 : odd ? -1 : 1;
+        log[place] = singular >= 0 ? -std::numeric_limits<double>::infinity() : 0;
+        if (singular >= 0) return;
+        for (const double pivot : diagonal) {
+          if (pivot < 0) sign[place] = -sign[place];
+          log[place] += std::log(std::fabs(pivot));
+        }
+      });
+  return {store_each(std::move(signs), stack), store_each(std::move(logs), stack)};
 }
 
 }  // namespace hr

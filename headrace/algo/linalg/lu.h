@@ -20,6 +20,9 @@ HR_API Tensor solve(const Tensor& a, const Tensor& b);
 /// rounds otherwise.
 HR_API std::string why_no_solve_kernel(const Tensor& a, const Tensor& b);
 
+/// The same of `inv`, `det` and `slogdet`.
+HR_API std::string why_no_lu_kernel(const Tensor& a);
+
 /// Throws InvalidArgumentError, which names the column of the pivot, for a singular matrix.
 HR_API Tensor inv(const Tensor& a);
 

@@ -4,6 +4,8 @@
 #include "headrace/data/tensor.h"
 
 #include <cstdint>
+#include <string_view>
+#include <vector>
 
 namespace hr::cpu {
 
@@ -19,11 +21,25 @@ int64_t factor_panel(double* panel, int64_t rows, int64_t columns, int64_t* pivo
 
 namespace hr::cuda {
 
-/// The most equations: a panel of eight columns lies in shared memory.
-inline constexpr int64_t kMostEquations = 3200;
+/// The most equations: 16 numbers of a column of each are in the registers of 1,024 threads.
+inline constexpr int64_t kMostEquations = 16384;
+inline constexpr int64_t kMostSides = int64_t{1} << 20;
 
 /// X of A X = B on a device, two float64 matrices with elements. The first column whose pivot is
 /// zero, or -1. Waits.
 int64_t solve(const Tensor& a, const Tensor& b, const Buffer& out);
+
+/// The inverse of such a matrix, likewise.
+int64_t inv(const Tensor& a, const Buffer& out);
+
+/// What determinants are made of.
+struct LuDiagonal {
+  std::vector<double> values;  ///< of the upper triangle
+  int64_t singular;            ///< column of the first pivot that is zero, or -1
+  bool odd;                    ///< of the exchanges
+};
+
+/// Of such a matrix. Waits.
+LuDiagonal lu_diagonal(std::string_view op, const Tensor& a);
 
 }  // namespace hr::cuda
