@@ -55,8 +55,7 @@ Tensor convolve2d(const Tensor& x, const Tensor& kernel, ConvolveMode mode, Matr
                                        {"kernel_columns", across + 1}},
                                       "use mode='full' or 'same'");
   const int64_t elements = checked_multiply(kOp, job.rows, job.columns);
-  Buffer out =
-      allocate_result(checked_multiply(kOp, elements, x.dtype().size_bytes()), x.place());
+  Buffer out = allocate_result(checked_multiply(kOp, elements, x.dtype().size_bytes()), x.place());
   if (elements > 0) dispatch(job, x, kernel, out);
   return Tensor(x.dtype(), {job.rows, job.columns}, std::move(out));
 }

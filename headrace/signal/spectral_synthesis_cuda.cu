@@ -57,8 +57,8 @@ void run(const Tensor& spectra, const Tensor& window, const SpectralSynthesis& o
   const int64_t segments = spectra.shape()[spectra.shape().size() - 2];
   const int64_t lines = given > 0 ? spectra.num_elements() / given : 0;
   const int parts = options.one_sided ? 1 : 2;
-  Buffer samples = allocate_at(
-      spectra.place(), lines * options.n * parts * static_cast<int64_t>(sizeof(T)));
+  Buffer samples =
+      allocate_at(spectra.place(), lines * options.n * parts * static_cast<int64_t>(sizeof(T)));
   const FftJob job{options.one_sided ? Transform::kRealInverse : Transform::kInverse,
                    sizeof(T) == 4,
                    options.n,

@@ -112,7 +112,8 @@ __global__ void __launch_bounds__(kThreads)
         offset[u] += row * index.step;
       } else {
         if (fits[u])
-          atomicMin(bad, static_cast<unsigned long long>((begin + u * kThreads) * kMostIndices + i));
+          atomicMin(bad,
+                    static_cast<unsigned long long>((begin + u * kThreads) * kMostIndices + i));
         fits[u] = false;
       }
     }
@@ -219,18 +220,21 @@ BadPosition gather_elements(const Tensor& from, const std::vector<Tensor>& indic
   } else {
     const auto stream = static_cast<cudaStream_t>(call.stream());
     auto* const bad = call.writes_as<unsigned long long>(room);
-    const bool flat = row.size == 1 && at.count <= 2 &&
-                      std::all_of(at.index, at.index + at.count,
-                                  [](const Index& index) { return index.flat; });
+    const bool flat =
+        row.size == 1 && at.count <= 2 &&
+        std::all_of(at.index, at.index + at.count, [](const Index& index) { return index.flat; });
     visit_width(from.dtype().size_bytes(), [&]<class T>(std::type_identity<T>) {
       const T* const values = reinterpret_cast<const T*>(from.data());
       T* const to = call.writes_as<T>(out);
       if (flat)
-        (at.count == 1 ? gather_flat_kernel<1, T> : gather_flat_kernel<2, T>)<<<
-            blocks_of(count, 4 * kThreads), kThreads, 0, stream>>>(values, at, count, to, bad);
+        (at.count == 1
+             ? gather_flat_kernel<1, T>
+             : gather_flat_kernel<2, T>)<<<blocks_of(count, 4 * kThreads), kThreads, 0, stream>>>(
+            values, at, count, to, bad);
       else
-        gather_kernel<T><<<blocks_in_turn(count, kThreads, from.place().index, 64), kThreads, 0,
-                           stream>>>(values, at, row, count, to, bad);
+        gather_kernel<T>
+            <<<blocks_in_turn(count, kThreads, from.place().index, 64), kThreads, 0, stream>>>(
+                values, at, row, count, to, bad);
     });
   }
   call.finish(cudaGetLastError());

@@ -237,7 +237,7 @@ __device__ uint64_t search_word(T value) {
     return word_of_float<uint32_t>({TypeId::kFloat32, false, true}, __float_as_uint(value),
                                    uint32_t{1} << 31, value != value);
   else if constexpr (std::is_signed_v<T>)
-    return static_cast<uint64_t>(int64_t{value}) ^ uint64_t{1} << 63;
+    return static_cast<uint64_t>(int64_t{value}) ^ uint64_t { 1 } << 63;
   else
     return value;
 }

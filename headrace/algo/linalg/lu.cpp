@@ -134,7 +134,8 @@ namespace {
 
 /// Refuses what has no kernel on a device.
 void check_kernel(std::string_view op, const std::string& why) {
-  if (!why.empty()) throw_error<UnsupportedError>(op, why, {}, "move the values first: x.to('cpu')");
+  if (!why.empty())
+    throw_error<UnsupportedError>(op, why, {}, "move the values first: x.to('cpu')");
 }
 
 Tensor unless_singular(std::string_view op, int64_t column, const Shape& shape, Buffer made) {

@@ -12,10 +12,10 @@ namespace hr::cuda {
 
 namespace {
 
-constexpr int kBlock = 64;       // columns of a block, rows that are solved together
-constexpr int kWidest = 8;       // columns of a panel
-constexpr int kOwn = 16;         // numbers of a panel that a thread keeps
-constexpr int kPanelThreads = 1024;
+constexpr int kBlock = 64;  // columns of a block, rows that are solved together
+constexpr int kWidest = 8;  // columns of a panel
+constexpr int kOwn = 32;    // numbers of a panel that a thread keeps
+constexpr int kPanelThreads = 512;
 constexpr int kThreads = 256;
 constexpr int kSideThreads = 64;
 constexpr int kPitch = kBlock + 4;  // of tiles: tensor cores read 4 x 4 numbers without conflicts
@@ -107,55 +107,106 @@ __device__ void exchange(const System& system, int first, int width, int column,
   }
 }
 
-/// Columns [first, first + width) from row `first` on, then these rows of the other columns of the
-/// block [begin, end).
-template <int kItems>
-__global__ void __launch_bounds__(kPanelThreads)
-    panel_kernel(System system, int first, int width, int begin, int end) {
-  constexpr int kWidth = kOwn / kItems;
-  constexpr int kWarps = kPanelThreads / 32;
-  __shared__ Candidate of_warp[2][kWarps];
-  __shared__ double pivot_rows[2][kWarps][kWidth];
-  __shared__ double upper_row[2][kWidth];
-  __shared__ double triangle[kWidth][kWidth];
-  __shared__ int pivots[kWidth];
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-  const int rows = system.size - first;
-  double own[kItems][kWidth];
-  Candidate best{0, ~0u};
+/// Numbers of 32 rows and kWidth columns between memory and the lanes of a warp, one row each.
+/// Through shared memory: a row alone is a part of a cache line.
+template <bool kLoads, int kWidth>
+__device__ void move_rows(const System& system, int row, int column, int width,
+                          double (*stage)[kWidth + 1], double (&own)[kWidth]) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const auto each = [&](const auto& body) {
 #pragma unroll
-  for (int r = 0; r < kItems; ++r) {
-    const int i = r * kPanelThreads + thread;
-#pragma unroll
-    for (int j = 0; j < kWidth; ++j)
-      own[r][j] = i < rows && j < width ? system.at(first + i, first + j) : 0.0;
-    if (i < rows) best.hold(own[r][0], static_cast<unsigned>(i));
+    for (int i = lane; i < 32 * kWidth; i += 32)
+      if (row + i / kWidth < system.size && i % kWidth < width)
+        body(system.at(row + i / kWidth, column + i % kWidth), stage[i / kWidth][i % kWidth]);
+  };
+  __syncwarp();
+  if constexpr (kLoads) {
+    each([](const double& from, double& to) { to = from; });
+    __syncwarp();
   }
 #pragma unroll
-  for (int k = 0; k < kWidth; ++k) {
-    if (k >= width) break;
-    constexpr unsigned kAll = kPanelThreads;
+  for (int j = 0; j < kWidth; ++j) {
+    double& staged = stage[lane][j];
+    if constexpr (kLoads)
+      own[j] = row + lane < system.size && j < width ? staged : 0.0;
+    else
+      staged = own[j];
+  }
+  if constexpr (!kLoads) {
+    __syncwarp();
+    each([](double& to, const double& from) { to = from; });
+  }
+}
+
+constexpr int kWarps = kPanelThreads / 32;
+
+/// What the threads of a panel share; two of what changes with each column, so that one barrier a
+/// column is enough.
+template <int kWidth>
+struct PanelRoom {
+  Candidate of_warp[2][kWarps];
+  double pivot_rows[2][kWarps][kWidth];
+  double upper_row[2][kWidth];
+  double triangle[kWidth][kWidth];
+  int pivots[kWidth];
+  double stages[kWarps][32][kWidth + 1];
+};
+
+/// Rows r kPanelThreads + thread of a panel.
+template <int kItems>
+struct Panel {
+  static constexpr int kWidth = kOwn / kItems;
+  const System& system;
+  PanelRoom<kWidth>& room;
+  int first;
+  int width;
+  int rows = system.size - first;
+  int thread = static_cast<int>(threadIdx.x);
+  double own[kItems][kWidth];
+  Candidate best{0, ~0u};
+
+  __device__ __forceinline__ int row(int r) const { return r * kPanelThreads + thread; }
+
+  template <bool kLoads>
+  __device__ __forceinline__ void move() {
+#pragma unroll
+    for (int r = 0; r < kItems; ++r) {
+      if (r * kPanelThreads < rows)
+        move_rows<kLoads, kWidth>(system, first + row(r) - thread % 32, first, width,
+                                  room.stages[thread / 32], own[r]);
+      if (kLoads && row(r) < rows) best.hold(own[r][0], static_cast<unsigned>(row(r)));
+    }
+  }
+
+  /// Which row has the pivot of column k; its numbers.
+  __device__ __forceinline__ int choose(int k, double (&chosen)[kWidth]) {
     const int now = k % 2;
     const Candidate of_mine = largest_of_warp(best);
-    if (lane == 0) of_warp[now][thread / 32] = of_mine;
+    if (thread % 32 == 0) room.of_warp[now][thread / 32] = of_mine;
 #pragma unroll
     for (int r = 0; r < kItems; ++r)
-      if (of_mine.row == static_cast<unsigned>(r * kPanelThreads + thread))
+      if (of_mine.row == static_cast<unsigned>(row(r)))
 #pragma unroll
-        for (int j = 0; j < kWidth; ++j) pivot_rows[now][thread / 32][j] = own[r][j];
+        for (int j = 0; j < kWidth; ++j) room.pivot_rows[now][thread / 32][j] = own[r][j];
     if (thread == k)
 #pragma unroll
-      for (int j = 0; j < kWidth; ++j) upper_row[now][j] = own[0][j];
+      for (int j = 0; j < kWidth; ++j) room.upper_row[now][j] = own[0][j];
     __syncthreads();
-    const Candidate pivot = largest_of_warp(of_warp[now][lane]);
-    const int row = pivot.key == 0 ? k : static_cast<int>(pivot.row);  // NaN alone
+    const Candidate pivot = largest_of_warp(room.of_warp[now][thread % kWarps]);
+    const bool is_nan = pivot.key == 0;  // all of them
     const double* const from =
-        pivot.key == 0 ? upper_row[now] : pivot_rows[now][pivot.row % kAll / 32];
-    double chosen[kWidth];
+        is_nan ? room.upper_row[now] : room.pivot_rows[now][pivot.row % kPanelThreads / 32];
 #pragma unroll
     for (int j = 0; j < kWidth; ++j) chosen[j] = from[j];
+    return is_nan ? k : static_cast<int>(pivot.row);
+  }
+
+  /// Exchanges the pivot's row and row k, and takes row k out of those below.
+  __device__ __forceinline__ void eliminate(int k) {
+    double chosen[kWidth];
+    const int pivot = choose(k, chosen);
     if (thread == 0) {
-      pivots[k] = first + row;
+      room.pivots[k] = first + pivot;
       if (chosen[k] == 0) *system.state = min(*system.state, first + k);
     }
     const double divisor = chosen[k] == 0 ? 1.0 : chosen[k];
@@ -164,10 +215,10 @@ __global__ void __launch_bounds__(kPanelThreads)
     best = {0, ~0u};  // the next column's pivot is looked for on the way
 #pragma unroll
     for (int r = 0; r < kItems; ++r) {
-      const int i = r * kPanelThreads + thread;
-      if (i == row)
+      const int i = row(r);
+      if (i == pivot)
 #pragma unroll
-        for (int j = 0; j < kWidth; ++j) own[r][j] = upper_row[now][j];
+        for (int j = 0; j < kWidth; ++j) own[r][j] = room.upper_row[k % 2][j];
       if (i == k)
 #pragma unroll
         for (int j = 0; j < kWidth; ++j) own[r][j] = chosen[j];
@@ -176,39 +227,54 @@ __global__ void __launch_bounds__(kPanelThreads)
       own[r][k] = factor;
 #pragma unroll
       for (int j = k + 1; j < kWidth; ++j) own[r][j] = fma(-factor, chosen[j], own[r][j]);
-      if constexpr (kWidth > 1)
-        if (k + 1 < kWidth) best.hold(own[r][k + 1 < kWidth ? k + 1 : k], static_cast<unsigned>(i));
+      if (k + 1 < kWidth) best.hold(own[r][k + 1 < kWidth ? k + 1 : k], static_cast<unsigned>(i));
     }
   }
+
+  /// The panel's rows of another column of its block.
+  __device__ __forceinline__ void update(int column) const {
+    double upper[kWidest];
+    exchange(system, first, width, column, upper);
+    if (column < first) return;
 #pragma unroll
-  for (int r = 0; r < kItems; ++r) {
-    const int i = r * kPanelThreads + thread;
+    for (int k = 1; k < kWidth; ++k) {
+      if (k >= width) break;
 #pragma unroll
-    for (int j = 0; j < kWidth; ++j)
-      if (i < rows && j < width) system.at(first + i, first + j) = own[r][j];
+      for (int i = 0; i < k; ++i) upper[k] = fma(-room.triangle[k][i], upper[i], upper[k]);
+      system.at(first + k, column) = upper[k];
+    }
   }
+};
+
+/// Columns [first, first + width) from row `first` on, then these rows of the other columns of the
+/// block [begin, end).
+template <int kItems>
+__global__ void __launch_bounds__(kPanelThreads)
+    panel_kernel(System system, int first, int width, int begin, int end) {
+  constexpr int kWidth = kOwn / kItems;
+  __shared__ PanelRoom<kWidth> room;
+  Panel<kItems> panel{system, room, first, width};
+  panel.template move<true>();
+#pragma unroll
+  for (int k = 0; k < kWidth; ++k) {
+    if (k >= width) break;
+    panel.eliminate(k);
+  }
+  panel.template move<false>();
+  const int thread = panel.thread;
   if (thread < kWidth)
 #pragma unroll
-    for (int j = 0; j < kWidth; ++j) triangle[thread][j] = own[0][j];
+    for (int j = 0; j < kWidth; ++j) room.triangle[thread][j] = panel.own[0][j];
   __syncthreads();
-  if (thread < 32) note_exchanges(system, first, width, lane < width ? pivots[lane] : -1);
+  if (thread < 32) note_exchanges(system, first, width, thread < width ? room.pivots[thread] : -1);
   __syncthreads();
   const int column = begin + thread;
-  if (column >= end || (column >= first && column < first + width)) return;
-  double upper[kWidest];
-  exchange(system, first, width, column, upper);
-  if (column < first) return;
-#pragma unroll
-  for (int k = 1; k < kWidth; ++k) {
-    if (k >= width) break;
-#pragma unroll
-    for (int i = 0; i < k; ++i) upper[k] = fma(-triangle[k][i], upper[i], upper[k]);
-    system.at(first + k, column) = upper[k];
-  }
+  if (column < end && (column < first || column >= first + width)) panel.update(column);
 }
 
 /// What lies behind a panel in its block and below it, less the products of its parts.
-__global__ void __launch_bounds__(kThreads) rest_kernel(System system, int first, int width, int end) {
+__global__ void __launch_bounds__(kThreads)
+    rest_kernel(System system, int first, int width, int end) {
   constexpr int kRows = 4;  // of a thread
   const int column = first + width + static_cast<int>(threadIdx.x) % kBlock;
   if (column >= end) return;
@@ -217,7 +283,8 @@ __global__ void __launch_bounds__(kThreads) rest_kernel(System system, int first
   for (int k = 0; k < kWidest; ++k) upper[k] = k < width ? system.at(first + k, column) : 0.0;
   const int begin = first + width +
                     (static_cast<int>(blockIdx.x) * (kThreads / kBlock) +
-                     static_cast<int>(threadIdx.x) / kBlock) * kRows;
+                     static_cast<int>(threadIdx.x) / kBlock) *
+                        kRows;
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = begin + r;
@@ -236,8 +303,8 @@ __device__ void load_square(const System& system, int first, int count,
   for (int i = static_cast<int>(threadIdx.x); i < kBlock * kBlock; i += kSideThreads) {
     const int row = i / kBlock, column = i % kBlock;
     square[row][column] = row < count && column < count ? system.at(first + row, first + column)
-                          : row == column              ? 1.0
-                                                       : 0.0;
+                          : row == column               ? 1.0
+                                                        : 0.0;
   }
   __syncthreads();
 }
@@ -294,7 +361,7 @@ extern __shared__ __align__(16) unsigned char lu_shared[];
 __global__ void __launch_bounds__(kThreads)
     subtract_kernel(System system, int row_begin, int row_end, int middle, int count,
                     int column_begin) {
-  auto* const left = reinterpret_cast<double(*)[kPitch]>(lu_shared);
+  auto* const left = reinterpret_cast<double (*)[kPitch]>(lu_shared);
   auto* const right = left + kBlock;
   const int row0 = row_begin + static_cast<int>(blockIdx.y) * kBlock;
   const int column0 = column_begin + static_cast<int>(blockIdx.x) * kBlock;
@@ -371,10 +438,10 @@ void factor_panel(const System& system, int first, int width, int begin, int end
   const auto launch = [&](auto kernel) {
     kernel<<<1, kPanelThreads, 0, stream>>>(system, first, width, begin, end);
   };
-  if (widest == 8) return launch(panel_kernel<2>);
-  if (widest == 4) return launch(panel_kernel<4>);
-  if (widest == 2) return launch(panel_kernel<8>);
-  launch(panel_kernel<16>);
+  if (widest == 8) return launch(panel_kernel<4>);
+  if (widest == 4) return launch(panel_kernel<8>);
+  if (widest == 2) return launch(panel_kernel<16>);
+  launch(panel_kernel<32>);
 }
 
 /// Factors of the matrix, with the right sides as the lower one leaves them.
@@ -389,8 +456,8 @@ void eliminate(const System& system, cudaStream_t stream) {
       factor_panel(system, first, width, begin, end, widest, stream);
       const int below = system.size - first - width;
       if (below > 0 && first + width < end)
-        rest_kernel<<<blocks_of(below, kThreads / kBlock * 4), kThreads, 0, stream>>>(
-            system, first, width, end);
+        rest_kernel<<<blocks_of(below, kThreads / kBlock * 4), kThreads, 0, stream>>>(system, first,
+                                                                                      width, end);
     }
     if (end == system.columns) continue;
     upper_kernel<<<blocks_of(system.columns - end, kSideThreads), kSideThreads, 0, stream>>>(
@@ -413,8 +480,9 @@ struct Elimination {
     const Buffer exchanges = call.scratch(int64_t{sizeof(Exchange)} * size);
     const int first[2] = {size, 0};
     state = call.table(first, sizeof first);
-    return {call.writes_as<double>(room),        size, columns, columns,
-            call.writes_as<Exchange>(exchanges), call.writes_as<int>(state)};
+    return {
+        call.writes_as<double>(room), size, columns, columns, call.writes_as<Exchange>(exchanges),
+        call.writes_as<int>(state)};
   }
 
   /// X of A X = B to `out`, B behind A. The first column whose pivot is zero, or -1.

@@ -21,7 +21,7 @@ int64_t factor_panel(double* panel, int64_t rows, int64_t columns, int64_t* pivo
 
 namespace hr::cuda {
 
-/// The most equations: 16 numbers of a column of each are in the registers of 1,024 threads.
+/// The most equations: 512 threads keep 32 numbers of a column each.
 inline constexpr int64_t kMostEquations = 16384;
 inline constexpr int64_t kMostSides = int64_t{1} << 20;
 

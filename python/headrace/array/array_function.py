@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -158,8 +159,13 @@ def call_numpy(func: Callable[..., Any], types: Any, args: Any, kwargs: dict[str
 
 def _fits(function: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> bool:
     """Whether a function of ours takes these parameters; else NumPy is asked."""
+    return _takes(function, len(args), tuple(kwargs))
+
+
+@functools.lru_cache(maxsize=1024)
+def _takes(function: Callable[..., Any], count: int, words: tuple[str, ...]) -> bool:
     try:
-        inspect.signature(function).bind(*args, **kwargs)
+        inspect.signature(function).bind(*range(count), **dict.fromkeys(words))
     except TypeError:
         return False
     return True

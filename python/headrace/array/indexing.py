@@ -83,6 +83,11 @@ def _is_index(key: Any) -> bool:
     return not (key is None or key is Ellipsis or isinstance(key, slice))
 
 
+def _is_positions(key: Any) -> bool:
+    """Whether it is an array of ours without masks."""
+    return is_array(key) and key._node.dtype != "bool"
+
+
 def _is_flag(key: Any) -> bool:
     """Whether it is a mask without dimensions."""
     return is_array(key) and not key.ndim and bool(key.dtype == "bool")
@@ -220,6 +225,8 @@ def get_item(array: Array, key: Any) -> Array:
         picked = selector(key)
         if picked.ndim == 1:
             return _picked_rows(array, picked)
+    if isinstance(key, tuple) and 0 < len(key) <= array.ndim and all(map(_is_positions, key)):
+        return array_of(_core.gather_elements(array._node, [each._node for each in key]))
     keys, is_parted = _expanded(array, key)
     if not any(is_array(each) for each in keys):
         trimmed = _trimmed(array, keys) if keys and None not in keys else None

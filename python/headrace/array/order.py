@@ -87,9 +87,10 @@ def search_sorted(line: Any, values: Any, side: str = "left", sorter: Any = None
             values, side = (low, "left") if values < low else (high, "right")
     # Python's numbers take the dtype of the line.
     v = asarray(values) if hasattr(values, "dtype") or not isinstance(values, int | float) else None
-    word = common_dtype(x, v if v is not None else values)
-    v = asarray(values) if v is None else v
-    x, v = (a if str(a.dtype) == word else a.astype(word) for a in (x, v))
+    if v is None or v._node.dtype != x._node.dtype:
+        word = common_dtype(x, v if v is not None else values)
+        v = asarray(values) if v is None else v
+        x, v = (a if str(a.dtype) == word else a.astype(word) for a in (x, v))
     if sorter is not None:
         x = x[asarray(sorter)]
     mark("searchsorted")

@@ -380,9 +380,11 @@ def strides_in_shape(shape: Shape, strides: Shape, made: Shape) -> Shape | None:
 # ---- shapes --------------------------------------------------------------------------------------
 def shape(array: Array) -> tuple[int, ...]:
     """See `Array.shape`."""
-    if any(size < 0 for size in array._node.shape):
+    sizes = array._node.shape
+    if min(sizes, default=0) < 0:
         _core.force([array._node])
-    return tuple(array._node.shape)
+        sizes = array._node.shape
+    return tuple(sizes)
 
 
 def reshape(array: Array, shape: tuple[int | tuple[int, ...], ...]) -> Array:

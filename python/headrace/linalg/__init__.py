@@ -4,7 +4,8 @@
 Products are lazy; factorizations run at the call. float32 and float64 stay what they are, integers
 and bools become float64 in factorizations. The last bits do not depend on the number of threads or
 on the processor. Operands are arrays, frames, series without nulls, or what `hr.asarray` takes. On
-a GPU the work runs on the host, as `hr.fallbacks` lists.
+a GPU products run there, and `solve`, `inv`, `det` and `slogdet` of one float64 matrix, which round
+otherwise than the CPU; the rest runs on the host, as `hr.fallbacks` lists.
 """
 
 from __future__ import annotations
