@@ -69,6 +69,10 @@ def as_columns(b: Array) -> tuple[Array, bool]:
 
 def matrix_product(a: Array, b: Array) -> Array:
     """The product of matrices, in NumPy's dtype."""
+    word = a._node.dtype
+    if word == b._node.dtype and word.startswith("float"):
+        mark("matmul")
+        return array_of(_core.matmul(a._node, b._node, word))
     import numpy as np
 
     dtype = str(np.result_type(str(a.dtype), str(b.dtype)))
@@ -232,6 +236,8 @@ def _joined(x: Array, left: str, y: Array, right: str, kept: set[str]) -> tuple[
     def matrices(z: Array, names: str, *parts: list[str]) -> Array:
         parts = parts if stack else parts[1:]
         order = [names.index(name) for part in parts for name in part]
+        if order == sorted(order) and all(len(part) == 1 for part in parts):
+            return z
         turned = z if order == sorted(order) else z.transpose(*order)
         shape = tuple(math.prod(sizes[name] for name in part) for part in parts)
         return turned if turned.shape == shape else turned.reshape(shape)
@@ -240,6 +246,8 @@ def _joined(x: Array, left: str, y: Array, right: str, kept: set[str]) -> tuple[
         matrices(x, left, stack, rows, inner), matrices(y, right, stack, inner, columns)
     )
     names = "".join(stack + rows + columns)
+    if len(rows) == len(columns) == 1 >= len(stack):
+        return made, names
     shape = tuple(sizes[name] for name in names)
     return made if made.shape == shape else made.reshape(shape), names
 
