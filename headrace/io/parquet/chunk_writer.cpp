@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kPageBytes = int64_t{1} << 20;  // about, before they are compressed
 // What compression has to save of strings without what they repeat: the matches that are left are
-// short, and Snappy takes four times as long for them as all else.
+// short, and unpacking them took as long as all else.
 constexpr double kFrontCodedWorth = 0.25;
 
 uint32_t check_sum([[maybe_unused]] std::string_view bytes) {
