@@ -197,11 +197,14 @@ def test_damaged_files(device: str, codec: str) -> None:
         file = written(data, compression=codec, row_group_size=300, **options)
         for _ in range(150):
             damaged = bytearray(file)
-            for _ in range(random.choice((1, 1, 3, 40))):
+            places = random.choice((1, 1, 3, 40))
+            for _ in range(places):
                 damaged[random.randrange(4, len(damaged) - 8)] = random.randrange(256)
             host = outcome(bytes(damaged), names)
             with hr.device(device):
                 made = outcome(bytes(damaged), names)
+            if places > 1 and isinstance(host, tuple):  # which of the errors comes first may differ
+                made, host = made[:1], host[:1]
             assert made == host
             errors += isinstance(host, tuple)
     assert errors > 50
@@ -211,6 +214,9 @@ def test_budget(device: str) -> None:
     if device == "sim" or not _core.built_with_cuda():
         pytest.skip("the limit of a CUDA device")
     file = written(table(ROWS, False).select(["i64", "f64"]))
-    limit = hr.memory.limit(2**20, device="cuda")
-    with hr.device(device), limit, pytest.raises(hr.OutOfMemoryError):
-        hr.read_parquet(file)
+    with hr.device(device), hr.memory.limit(2**20, device="cuda"):
+        with hr.strict(True), pytest.raises(hr.OutOfMemoryError):
+            hr.read_parquet(file)
+        frame = hr.read_parquet(file)
+        assert frame["i64"].device == "host" and "no room" in str(hr.fallbacks())
+    assert frame.equals(hr.read_parquet(file))

@@ -426,8 +426,12 @@ def test_a_layout_for_gpus(tmp_path: Any) -> None:
     rows = 3 * GROUP // 2
     random = np.random.default_rng(0)
     frame = hr.DataFrame({"i": random.integers(0, 100, rows), "f": random.random(rows)})
+    frame["s"] = ("a long beginning " + hr.Series(np.arange(rows)).astype("string")).sort_values()
+    frame.to_parquet(path)
+    assert "DELTA_BYTE_ARRAY" in pq.read_metadata(path).row_group(0).column(2).encodings
     frame.to_parquet(path, layout="gpu", compression="zstd")
     metadata = pq.read_metadata(path)
+    assert "PLAIN" in metadata.row_group(0).column(2).encodings
     assert metadata.num_row_groups == 1
     assert metadata.row_group(0).column(1).compression == "UNCOMPRESSED"
     assert hr.read_parquet(path).equals(frame)

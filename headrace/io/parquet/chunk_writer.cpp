@@ -188,7 +188,7 @@ class ChunkMaker {
 WrittenChunk write_chunk(const Column& column, const WrittenLeaf& leaf, int64_t first, int64_t rows,
                          const ChunkOptions& options, ByteBuffer& out) {
   const LeafRows leaf_rows(column, leaf, first, rows);
-  const std::unique_ptr<ValueWriter> values = write_values(leaf_rows.values);
+  const std::unique_ptr<ValueWriter> values = write_values(leaf_rows.values, options.front_codes);
   const double guess = values->bytes_per_value() * static_cast<double>(leaf_rows.values.num_rows());
   out.reserve(static_cast<int64_t>(guess) + rows / 8 + (int64_t{1} << 12));
   WrittenChunk chunk = ChunkMaker(leaf_rows, *values, options, out).run();

@@ -13,6 +13,7 @@ struct ChunkOptions {
   int level = 0;
   int64_t page_rows = int64_t{1} << 15;
   double worth = 0.03;  ///< the share that compression has to save; else a chunk is left as it is
+  bool front_codes = true;  ///< strings may leave out what they have in common with the last
   bool has_filter = false;
   bool has_checksums = false;
 };

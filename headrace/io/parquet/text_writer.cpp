@@ -71,7 +71,8 @@ struct TextRanks {
 
 class TextWriter final : public ValueWriter {
  public:
-  explicit TextWriter(const Column& column) : column_(column), count_(column.num_rows()) {
+  TextWriter(const Column& column, bool front_codes)
+      : column_(column), count_(column.num_rows()), front_codes_(front_codes) {
     if (column.dtype().is_category()) {
       entries_ = column.dictionary()->values();
       codes_ = reinterpret_cast<const uint32_t*>(column.values<int32_t>().data());
@@ -248,7 +249,7 @@ class TextWriter final : public ValueWriter {
     const double plain = plain_bytes();
     bytes_per_value_ = plain / static_cast<double>(count_);
     const double front_coded = guess_front_coded_bytes();
-    is_front_coded_ = front_coded < kFrontCodedWorth * plain;
+    is_front_coded_ = front_codes_ && front_coded < kFrontCodedWorth * plain;
     choose_dictionary(plain, front_coded);
     if (is_front_coded_) bytes_per_value_ = front_coded / static_cast<double>(count_);
   }
@@ -345,6 +346,7 @@ class TextWriter final : public ValueWriter {
 
   const Column column_;
   int64_t count_;
+  const bool front_codes_;
   std::optional<StringReader> texts_{};  // of the values, or of the dictionary's entries
   std::optional<Column> entries_{};
   std::optional<TextRanks> ranks_{};  // unless codes are in order
@@ -370,8 +372,8 @@ std::optional<ValueBounds> text_bounds(std::string_view least, std::string_view 
   return bounds;
 }
 
-std::unique_ptr<ValueWriter> write_texts(const Column& column) {
-  return std::make_unique<TextWriter>(column);
+std::unique_ptr<ValueWriter> write_texts(const Column& column, bool front_codes) {
+  return std::make_unique<TextWriter>(column, front_codes);
 }
 
 }  // namespace hr::parquet

@@ -6,7 +6,7 @@
 namespace hr::parquet {
 
 /// `column`: of strings or of categories of strings, without nulls.
-std::unique_ptr<ValueWriter> write_texts(const Column& column);
+std::unique_ptr<ValueWriter> write_texts(const Column& column, bool front_codes);
 
 /// Bounds of strings between these two: cut where they are long. Nothing when an upper bound cannot
 /// be cut and is too long.

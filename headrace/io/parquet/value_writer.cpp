@@ -216,7 +216,7 @@ StoredType stored_type(Dtype dtype) {
   }
 }
 
-std::unique_ptr<ValueWriter> write_values(const Column& column) {
+std::unique_ptr<ValueWriter> write_values(const Column& column, bool front_codes) {
   const Dtype dtype = column.dtype();
   switch (dtype.id()) {
     case TypeId::kBool:
@@ -251,10 +251,10 @@ std::unique_ptr<ValueWriter> write_values(const Column& column) {
       if (dtype.precision() <= kDigits64) return write_widened<int64_t, Int128>(column);
       return std::make_unique<WideDecimalWriter>(column);
     case TypeId::kCategory:
-      if (!dtype.has_text()) return write_values(values_of_categories(column));
-      return write_texts(column);
+      if (!dtype.has_text()) return write_values(values_of_categories(column), front_codes);
+      return write_texts(column, front_codes);
     default:
-      return write_texts(column);
+      return write_texts(column, front_codes);
   }
 }
 

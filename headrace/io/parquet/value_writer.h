@@ -63,8 +63,9 @@ class ValueWriter {
 };
 
 /// Chooses the encoding by the values of `column`, which has no nulls: a dictionary, packed
-/// differences, strings without what they repeat, or PLAIN, by what is likely the smallest.
+/// differences, strings without what they repeat if `front_codes`, or PLAIN, by what is likely the
+/// smallest.
 /// Categories of strings keep all entries of their dictionary, in its order.
-std::unique_ptr<ValueWriter> write_values(const Column& column);
+std::unique_ptr<ValueWriter> write_values(const Column& column, bool front_codes);
 
 }  // namespace hr::parquet

@@ -75,6 +75,7 @@ class Writing {
       group_rows_ = kGpuGroupRows;
       chunk_options_.page_rows = kGpuPageRows;
       chunk_options_.worth = kGpuWorth;
+      chunk_options_.front_codes = false;  // each string needs the one before
     }
     if (options.row_group_rows) group_rows_ = *options.row_group_rows;
     if (group_rows_ < 1)
