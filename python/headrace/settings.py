@@ -170,9 +170,9 @@ _set_strict(_State.strict)
 def strict(on: bool = True) -> Setting[bool]:
     """Turn slow fallbacks into errors.
 
-    See `fallbacks`: work that would run on the CPU for lack of a GPU kernel raises DeviceError, and
-    a Python function called per row UnsupportedError. The initial value comes from
-    ``HEADRACE_STRICT``.
+    See `fallbacks`: work that would run on the CPU for lack of a GPU kernel raises DeviceError, for
+    lack of memory there OutOfMemoryError, and a Python function called per row UnsupportedError.
+    The initial value comes from ``HEADRACE_STRICT``.
 
     Parameters
     ----------
