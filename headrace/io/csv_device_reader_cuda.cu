@@ -235,12 +235,14 @@ void count_text(const DeviceCall& call, const std::byte* views, int64_t rows, in
   count_text_kernel<<<count, kThreads, 0, stream_of(call)>>>(reinterpret_cast<const uint4*>(views),
                                                              rows, parts);
   exclusive_scan(call, parts, count, total, false);
+  check_cuda("read_csv", cudaGetLastError());
 }
 
 void gather_text(const DeviceCall& call, std::byte* views, int64_t rows, const int64_t* parts,
                  const char* const* text, char* to) {
   gather_text_kernel<<<blocks_of(rows, kTextRows), kThreads, 0, stream_of(call)>>>(
       reinterpret_cast<uint4*>(views), rows, parts, text, to);
+  check_cuda("read_csv", cudaGetLastError());
 }
 
 void patch_values(const DeviceCall& call, std::byte* values, const int64_t* slots,
@@ -249,12 +251,14 @@ void patch_values(const DeviceCall& call, std::byte* values, const int64_t* slot
     patch_kernel<<<blocks_of(count, kThreads), kThreads, 0, stream_of(call)>>>(
         reinterpret_cast<T*>(values), slots, reinterpret_cast<const T*>(from), count);
   });
+  check_cuda("read_csv", cudaGetLastError());
 }
 
 void patch_bits(const DeviceCall& call, std::byte* bits, const int64_t* slots, const uint8_t* from,
                 int64_t count) {
   patch_bits_kernel<<<blocks_of(count, kThreads), kThreads, 0, stream_of(call)>>>(
       reinterpret_cast<uint32_t*>(bits), slots, from, count);
+  check_cuda("read_csv", cudaGetLastError());
 }
 
 void close_values(const DeviceCall& call, const std::byte* from, const int64_t* gone,
@@ -263,6 +267,7 @@ void close_values(const DeviceCall& call, const std::byte* from, const int64_t* 
     close_kernel<<<blocks_of(rows, kThreads), kThreads, 0, stream_of(call)>>>(
         reinterpret_cast<const T*>(from), gone, num_gone, rows, reinterpret_cast<T*>(to));
   });
+  check_cuda("read_csv", cudaGetLastError());
 }
 
 void close_bits(const DeviceCall& call, const std::byte* from, const int64_t* gone,
@@ -270,6 +275,7 @@ void close_bits(const DeviceCall& call, const std::byte* from, const int64_t* go
   close_bits_kernel<<<blocks_of(rows, kThreads), kThreads, 0, stream_of(call)>>>(
       reinterpret_cast<const uint32_t*>(from), gone, num_gone, rows,
       reinterpret_cast<uint32_t*>(to), ones);
+  check_cuda("read_csv", cudaGetLastError());
 }
 
 }  // namespace hr::cuda

@@ -20,6 +20,13 @@ constexpr int kColumns = kOwn * kAcross;
 constexpr int kMostTapRows = 32;  // of a part
 constexpr int kMostTapColumns = 64;
 
+/// Elements of a line of inputs, in words of kOwn.
+constexpr int needed_for(int tap_columns) {
+  return (kColumns + tap_columns - 1 + kOwn) / kOwn + 1;
+}
+constexpr int kMostValues = (kDown + kMostTapRows - 1) * kOwn * (needed_for(kMostTapColumns) + 3) +
+                            kMostTapRows * kMostTapColumns;
+
 template <class T>
 struct Job {
   Convolve2dJob job;
@@ -128,7 +135,7 @@ void convolve2d(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel,
     const bool is_wide = tap_columns > kMostTapColumns;
     const auto rows = static_cast<int>(is_wide ? 1 : std::min<int64_t>(tap_rows, kMostTapRows));
     const auto columns = static_cast<int>(std::min<int64_t>(tap_columns, kMostTapColumns));
-    const int needed = (kColumns + columns - 1 + kOwn) / kOwn + 1;
+    const int needed = needed_for(columns);
     const int pitch = needed + (6 - needed % 4) % 4;  // two lines are apart by half of the banks
     const Job<T> made{job,
                       x.as<T>(),
@@ -147,7 +154,10 @@ void convolve2d(const Convolve2dJob& job, const Tensor& x, const Tensor& kernel,
                       divide_up(job.columns, kColumns)};
     const int bytes =
         ((kDown + rows - 1) * kOwn * pitch + rows * columns) * static_cast<int>(sizeof(T));
-    cudaFuncSetAttribute(convolve2d_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    // The most that any call asks for, since the attribute is shared by all threads.
+    check_cuda("convolve2d", cudaFuncSetAttribute(convolve2d_kernel<T>,
+                                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                                  kMostValues * static_cast<int>(sizeof(T))));
     convolve2d_kernel<T>
         <<<blocks_of(divide_up(job.rows, kDown) * made.tiles_across, 1), kThreads, bytes,
            static_cast<cudaStream_t>(call.stream())>>>(made, call.writes_as<T>(out));

@@ -68,6 +68,8 @@ int64_t length_of(int64_t taps, int64_t size, int64_t times) {
   return static_cast<int64_t>(std::min(std::bit_ceil(least), std::bit_ceil(most)));
 }
 
+constexpr int kMostElements = 1 << 20;  // of a tile: 16 MB a thread
+
 struct TileShape {
   int64_t rows;
   int64_t columns;
@@ -77,7 +79,7 @@ struct TileShape {
 TileShape tile_of(const Convolve2dJob& job, const Tensor& kernel) {
   const int64_t down = kernel.shape()[0], across = kernel.shape()[1];
   TileShape tile{};
-  for (const auto& [times, most] : {std::pair{8, 1 << 14}, {4, 1 << 16}, {2, 1 << 22}}) {
+  for (const auto& [times, most] : {std::pair{8, 1 << 14}, {4, 1 << 16}, {2, kMostElements}}) {
     tile = {length_of(down, job.rows, times), length_of(across, job.columns, times)};
     if (tile.rows * tile.columns <= most) break;
   }
@@ -86,6 +88,13 @@ TileShape tile_of(const Convolve2dJob& job, const Tensor& kernel) {
 
 bool is_whole(double x) {
   return x == std::trunc(x);
+}
+
+/// Which power of two x is at least; of tiny ones more, since 2 to the minus that must be a number.
+template <class T>
+int level_of(T x) {
+  constexpr int kLeast = sizeof(T) == 8 ? -1000 : -120;
+  return x > 0 ? std::max(std::ilogb(x), kLeast) : 0;
 }
 
 template <class T>
@@ -102,16 +111,23 @@ class Tiles {
         along_columns_(tile_.rows),
         along_rows_(tile_.columns),
         spectrum_(room_for<T>(2 * tile_.rows * tile_.columns)) {
-    const T scale = T{1} / static_cast<T>(tile_.rows * tile_.columns);
     Work work(*this);
     std::fill_n(work.tile, 2 * tile_.rows * tile_.columns, T{0});
+    const auto tap_at = [&](int64_t p, int64_t q) {
+      return kernel.as<T>()[p * kernel.strides()[0] + q * kernel.strides()[1]];
+    };
+    T most = 0;
     for (int64_t p = 0; p < down_; ++p)
       for (int64_t q = 0; q < across_; ++q) {
-        const T tap = kernel.as<T>()[p * kernel.strides()[0] + q * kernel.strides()[1]];
+        const T tap = tap_at(p, q);
+        most = std::max(most, std::abs(tap));
         weight_ += std::abs(static_cast<double>(tap));
         whole_ = whole_ && is_whole(tap);
-        work.tile[place(p, q)] = tap * scale;
       }
+    level_ = std::isfinite(weight_) ? level_of(most) : 0;
+    const T scale = std::ldexp(T{1}, -level_), all = static_cast<T>(tile_.rows * tile_.columns);
+    for (int64_t p = 0; p < down_; ++p)
+      for (int64_t q = 0; q < across_; ++q) work.tile[place(p, q)] = tap_at(p, q) * scale / all;
     T* const spectrum = spectrum_.mutable_as<T>();
     forward_columns(work);
     for (int64_t first = 0; first < tile_.rows; first += kLanes<T>)
@@ -153,92 +169,102 @@ class Tiles {
     return (j / kLanes<T> * tile_.rows + i) * kBlock<T> + j % kLanes<T>;
   }
 
+  /// One of the two results that are made together.
+  struct Part {
+    int64_t top = 0;
+    int64_t left = 0;
+    int level = 0;
+    bool is_zero = true;   // no input is another
+    bool by_sums = false;  // some are not finite, or sums may be too large or not whole
+    bool is_whole = false;
+  };
+
   void convolve(Work& work, int64_t first, int64_t count) const {
     const int64_t tiles_across = divide_up(job_.columns, wide());
-    bool by_sums[2] = {};
-    bool whole[2] = {};
-    T most[2] = {};
-    T factor[2] = {1, 1};
-    for (int64_t part = 0; part < 2; ++part) {
-      const int64_t i = (first + part) / tiles_across * high();
-      const int64_t j = (first + part) % tiles_across * wide();
-      most[part] = load(work, part, part < count, i, j, by_sums[part], whole[part]);
+    Part parts[2];
+    std::fill_n(work.tile, 2 * tile_.rows * tile_.columns, T{0});
+    for (int64_t k = 0; k < count; ++k) {
+      parts[k].top = (first + k) / tiles_across * high();
+      parts[k].left = (first + k) % tiles_across * wide();
+      load(work, k * kLanes<T>, parts[k]);
     }
-    // Infinities and NaN of one would show in both, and so would the rounding of the larger one.
-    const int apart = std::ilogb(most[0]) - std::ilogb(most[1]);
-    const bool is_level = most[0] == 0 || most[1] == 0 || std::abs(apart) < kMostApart;
-    const bool transforms = !by_sums[0] && !by_sums[1] && is_level;
-    if (most[0] == 0 || most[1] == 0) {
-      for (int part = 0; part < 2; ++part) factor[part] = most[part] == 0 ? T{0} : T{1};
-    } else if (transforms && apart != 0) {
-      const T up = std::ldexp(T{1}, apart);
-      factor[1] = std::ldexp(T{1}, -apart);
-      for (int64_t at = kLanes<T>; at < 2 * tile_.rows * tile_.columns; at += kBlock<T>)
-        for (int64_t lane = 0; lane < kLanes<T>; ++lane) work.tile[at + lane] *= up;
+    forward_columns(work);
+    for (int64_t row = 0; row < tile_.rows; row += kLanes<T>) {
+      T* const made = forward_rows(work, row);
+      HR_SIMD(multiply_blocks<T>)
+      (tile_.columns, spectrum_.as<T>() + row / kLanes<T> * tile_.columns * kBlock<T>, made);
+      T* const other = made == work.a ? work.b : work.a;
+      T* const back = run_lanes(along_rows_, true, made, other, made);
+      for (int64_t j = 0; j < tile_.columns; j += kLanes<T>) HR_SIMD(transpose_blocks<T>)
+      (back + j * kBlock<T>, kBlock<T>, work.tile + place(row, j), kBlock<T>);
     }
-    if (transforms) {
-      forward_columns(work);
-      for (int64_t row = 0; row < tile_.rows; row += kLanes<T>) {
-        T* const made = forward_rows(work, row);
-        HR_SIMD(multiply_blocks<T>)
-        (tile_.columns, spectrum_.as<T>() + row / kLanes<T> * tile_.columns * kBlock<T>, made);
-        T* const other = made == work.a ? work.b : work.a;
-        T* const back = run_lanes(along_rows_, true, made, other, made);
-        for (int64_t j = 0; j < tile_.columns; j += kLanes<T>) HR_SIMD(transpose_blocks<T>)
-        (back + j * kBlock<T>, kBlock<T>, work.tile + place(row, j), kBlock<T>);
-      }
-    }
-    for (int64_t j = 0; j < tile_.columns && transforms; j += kLanes<T>) {
+    for (int64_t j = 0; j < tile_.columns; j += kLanes<T>) {
       T* const from = work.tile + place(0, j);
       T* const made = run_lanes(along_columns_, true, from, work.a, from);
-      for (int64_t part = 0; part < count; ++part) {
-        const int64_t top = (first + part) / tiles_across * high();
-        const int64_t left = (first + part) % tiles_across * wide() + j - (across_ - 1);
-        const int64_t begin = std::max<int64_t>(0, across_ - 1 - j);
-        const int64_t end = std::min(kLanes<T>, job_.columns - left);
-        for (int64_t i = 0; i < std::min(high(), job_.rows - top); ++i) {
-          const T* const values = made + (i + down_ - 1) * kBlock<T> + part * kLanes<T>;
-          T* const to = out_ + (top + i) * job_.columns + left;
-          for (int64_t lane = begin; lane < end; ++lane) to[lane] = values[lane] * factor[part];
-          for (int64_t lane = begin; lane < end && whole[part]; ++lane)
-            to[lane] = std::nearbyint(to[lane]);
-        }
-      }
+      for (int64_t k = 0; k < count; ++k)
+        if (!parts[k].by_sums) store(made + k * kLanes<T>, j, parts[k]);
     }
-    for (int64_t part = 0; part < count && !transforms; ++part) {
-      const int64_t i = (first + part) / tiles_across * high();
-      const int64_t j = (first + part) % tiles_across * wide();
-      direct_.run(i, j, std::min(i + high(), job_.rows), std::min(j + wide(), job_.columns));
+    for (const Part& part : parts)
+      if (part.by_sums)
+        direct_.run(part.top, part.left, std::min(part.top + high(), job_.rows),
+                    std::min(part.left + wide(), job_.columns));
+  }
+
+  /// Results of kLanes columns of a tile from `j` on. Those of zeros are zeros: what is there is
+  /// the rounding of the other part.
+  void store(const T* made, int64_t j, const Part& part) const {
+    const int64_t left = part.left + j - (across_ - 1);
+    const int64_t begin = std::max<int64_t>(0, across_ - 1 - j);
+    const int64_t end = std::min(kLanes<T>, job_.columns - left);
+    const T low = part.is_zero ? T{0} : std::ldexp(T{1}, std::min(part.level, level_));
+    const T rest = std::ldexp(T{1}, std::max(part.level, level_));
+    for (int64_t i = 0; i < std::min(high(), job_.rows - part.top); ++i) {
+      const T* const values = made + (i + down_ - 1) * kBlock<T>;
+      T* const to = out_ + (part.top + i) * job_.columns + left;
+      for (int64_t lane = begin; lane < end; ++lane)
+        to[lane] = values[lane] * low * rest + T{0};  // a zero without a sign
+      for (int64_t lane = begin; lane < end && part.is_whole; ++lane)
+        to[lane] = std::nearbyint(to[lane]) + T{0};
     }
   }
 
-  /// Inputs of the tile whose results begin at [i][j], as real (`part` 0) or imaginary parts; the
-  /// largest one's size. Results of whole numbers are whole: they are rounded where their errors
+  /// Inputs of a part, which become lanes of the tile from `lane` on unless sums make its results.
+  /// They are about 1, so that neither a sum of the transforms is too large nor one part's rounding
+  /// shows in the other. Results of whole numbers are whole: they are rounded where their errors
   /// are small enough for that.
-  T load(Work& work, int64_t part, bool is_there, int64_t i, int64_t j, bool& by_sums,
-         bool& whole) const {
+  void load(Work& work, int64_t lane, Part& part) const {
     T most = 0, nothing = 0;
     bool all_whole = whole_;
-    for (int64_t u = 0; u < tile_.rows; ++u) {
-      if (is_there)
-        fetch_row(job_, x_, i + job_.first_row - (down_ - 1) + u,
-                  j + job_.first_column - (across_ - 1), tile_.columns, work.row);
-      else
-        std::fill_n(work.row, tile_.columns, T{0});
+    each_row(work, part, [&](int64_t) {
       for (int64_t k = 0; k < tile_.columns; ++k) {
         most = std::max(most, std::abs(work.row[k]));
         nothing += work.row[k] * T{0};
       }
       for (int64_t k = 0; k < tile_.columns && all_whole; ++k) all_whole = is_whole(work.row[k]);
-      for (int64_t k = 0; k < tile_.columns; k += kLanes<T>)
-        std::copy_n(work.row + k, kLanes<T>, work.tile + place(u, k) + part * kLanes<T>);
-    }
+    });
     const double largest = weight_ * static_cast<double>(most);
-    const double exact = sizeof(T) == 8 ? 0x1p40 : 0x1p14;
-    whole = all_whole && largest < exact;
-    by_sums =
-        nothing != 0 || !(largest < std::numeric_limits<T>::max() / 16) || (all_whole && !whole);
-    return most;
+    part.is_zero = most == 0;
+    part.is_whole = all_whole && largest < (sizeof(T) == 8 ? 0x1p40 : 0x1p14);
+    part.by_sums = nothing != 0 || !(largest < std::numeric_limits<T>::max() / 16) ||
+                   (all_whole && !part.is_whole);
+    if (part.by_sums) return;
+    part.level = level_of(most);
+    const T scale = std::ldexp(T{1}, -part.level);
+    each_row(work, part, [&](int64_t u) {
+      for (int64_t k = 0; k < tile_.columns; k += kLanes<T>) {
+        T* const to = work.tile + place(u, k) + lane;
+        for (int64_t l = 0; l < kLanes<T>; ++l) to[l] = work.row[k + l] * scale;
+      }
+    });
+  }
+
+  template <class F>
+  void each_row(Work& work, const Part& part, const F& f) const {
+    for (int64_t u = 0; u < tile_.rows; ++u) {
+      fetch_row(job_, x_, part.top + job_.first_row - (down_ - 1) + u,
+                part.left + job_.first_column - (across_ - 1), tile_.columns, work.row);
+      f(u);
+    }
   }
 
   void forward_columns(Work& work) const {
@@ -256,8 +282,6 @@ class Tiles {
     return run_lanes(along_rows_, false, work.a, work.b, work.a);
   }
 
-  static constexpr int kMostApart = sizeof(T) == 8 ? 400 : 40;  // powers of two between two tiles
-
   const Convolve2dJob& job_;
   const Tensor& x_;
   T* out_;
@@ -269,6 +293,7 @@ class Tiles {
   LanePlan<T> along_rows_;
   Buffer spectrum_;
   double weight_ = 0;
+  int level_ = 0;  // of the kernel
   bool whole_ = true;
 };
 
@@ -281,7 +306,7 @@ bool convolves_by_fft(const Convolve2dJob& job, const Tensor& kernel) {
   const double made = static_cast<double>((tile.rows - kernel.shape()[0] + 1) *
                                           (tile.columns - kernel.shape()[1] + 1));
   const double outputs = static_cast<double>(job.rows) * static_cast<double>(job.columns);
-  return of_tile <= 0x1p22 && outputs * taps > 0x1p22 &&
+  return of_tile <= kMostElements && outputs * taps > 0x1p22 &&
          taps * made > kProductsOfTransform * of_tile;
 }
 

@@ -64,6 +64,7 @@ Tensor convolve_with_ends(const Tensor& x, const std::vector<double>& taps,
   constexpr const char* kOp = "convolve_with_ends";
   const ScopedTag tag(kOp);
   check(kOp, x, taps.size());
+  check_on_host(kOp, x.place());
   Buffer out = Buffer::allocate(checked_multiply(kOp, x.num_elements(), x.dtype().size_bytes()));
   if (x.num_elements() == 0) return Tensor(x.dtype(), x.shape(), std::move(out));
   const int64_t samples = x.shape().back(), stride = x.strides().back();

@@ -343,7 +343,10 @@ void search_line(const Tensor& line, const Tensor& values, bool right, const Buf
     prefix_kernel<T><<<blocks_of(splitters, kThreads), kThreads, 0, stream>>>(
         line.as<T>(), length, apart, splitters, prefixes);
     const int bytes = 4 * splitters;
-    cudaFuncSetAttribute(search_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    // The most that any call asks for, since the attribute is shared by all threads.
+    check_cuda("searchsorted",
+               cudaFuncSetAttribute(search_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(4 * most)));
     search_kernel<T><<<blocks_in_turn(count, kSearchThreads, values.place().index, 2),
                        kSearchThreads, bytes, stream>>>(line.as<T>(), length, values.as<T>(), count,
                                                         right, apart, prefixes, splitters,

@@ -148,7 +148,7 @@ def few(rows, groups, *, heavy=False, seed=11):
 @pytest.mark.parametrize("groups", [1, 2, 3, 7, 8, 9, 17])
 @pytest.mark.parametrize("heavy", [False, True])
 def test_sums_of_fewest_groups(device, groups, heavy):
-    """Warps of their own pick and add the values of each group."""
+    """Sums of one to seventeen groups, some of them of nearly all rows."""
     for rows in (1, 31, 255, 256, 257, 5000, MORSEL, 2 * MORSEL + 300):
         data = few(rows, groups, heavy=heavy)
         for by in ("i", "s", "w") if rows > 5000 else ("k", "i", "s", "t", "w"):
@@ -173,6 +173,30 @@ def test_keys_of_which_few_are_there(device, groups):
                     same(
                         lambda d, b=by, o=options, n=names: d.groupby(b, **o).agg(**n), data, device
                     )
+    assert hr.fallbacks() == ()
+
+
+@pytest.mark.parametrize("letters", [1, 2])
+@pytest.mark.parametrize("numbers", [1, 4, 8])
+def test_words_of_few_letters(device, letters, numbers):
+    """From 26 groups of nearly all keys that there are to 5,408 of about 51,000."""
+    rows, rng = 3 * MORSEL + 7, np.random.default_rng(letters)
+    data = few(rows, numbers)
+    codes = rng.integers(0, 26**letters, rows)
+    words = [
+        "".join(chr(97 + k // 26**at % 26) for at in range(letters)) for k in range(26**letters)
+    ]
+    gone = rng.random(rows) < 0.01
+    data = data.append_column("x", pa.array(np.array(words, object)[codes], mask=gone))
+    wanted = SUMS | {"first": ("a", "first"), "std": ("c", "std"), "last": ("b", "last")}
+    for options in ({}, {"sort": False}, {"dropna": False}):
+        for names in (SUMS, wanted):
+            for begin in (0, 1):
+                same(
+                    lambda d, o=options, n=names, b=begin: d[b:].groupby(["x", "i"], **o).agg(**n),
+                    data,
+                    device,
+                )
     assert hr.fallbacks() == ()
 
 

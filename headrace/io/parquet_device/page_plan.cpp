@@ -18,6 +18,7 @@ constexpr int64_t kHeaderBytes = 512;
 constexpr int64_t kPartBytes = int64_t{512} << 10;    // that a worker reads at once
 constexpr int64_t kMostZstdBytes = int64_t{8} << 20;  // of a page: one block of threads has it
 constexpr int64_t kMostUnpackedBytes = int64_t{256} << 20;
+constexpr int64_t kMostWords = int64_t{128} << 20;  // of 4 bytes
 
 int64_t aligned(int64_t bytes) {
   return divide_up(bytes, 16) * 16;
@@ -113,6 +114,13 @@ void add_data(const ChunkSource& of, const PageHeader& header, int64_t offset, i
   plan.pages.push_back(made);
 }
 
+// At most about these words are a page's own: of zstd, or of its rows.
+int64_t words_of(const DevicePage& page) {
+  const bool is_zstd = page.packing == PagePacking::kZstd;
+  return (is_zstd ? static_cast<int64_t>(zstd_words(page.unpacked_bytes)) : 0) +
+         3 * int64_t{page.num_values};
+}
+
 // Words that a page takes, and where they lie.
 int64_t place_words(DevicePage& page, const DeviceChunk& chunk, int64_t at) {
   const int64_t rows = page.num_values, bits = divide_up(rows, 32);
@@ -188,7 +196,8 @@ class Batches {
     if (plan_.batches.empty() ||
         (!plan_.batches.back().pages.empty() &&
          (plan_.batches.back().room_bytes + bytes > batch_bytes_ ||
-          plan_.batches.back().unpacked_bytes + page.unpacked_bytes > kMostUnpackedBytes)))
+          plan_.batches.back().unpacked_bytes + page.unpacked_bytes > kMostUnpackedBytes ||
+          plan_.batches.back().words + words_of(page) > kMostWords)))
       plan_.batches.emplace_back();
     return plan_.batches.back();
   }

@@ -18,7 +18,7 @@ namespace {
 using namespace groups;
 
 constexpr int kSlotThreads = 256;
-constexpr int64_t kFewSlots = 8;  // so few that leaving some out gains nothing
+constexpr int64_t kFewestKeys = 8;  // of so few none are left out
 
 /// Writes the slots of rows, and marks those of some row, each where it is asked for.
 template <class Keys>
@@ -271,8 +271,8 @@ class DenseFold {
   // slots read all of them.
   void read_slots() {
     const int64_t rows = packed_.num_rows();
-    const bool is_sparse = slots_ > kFewSlots &&
-                           std::ranges::any_of(packed_.key_fields(), &KeyField::is_text);
+    const bool is_sparse =
+        slots_ > kFewestKeys && std::ranges::any_of(packed_.key_fields(), &KeyField::is_text);
     uint8_t* marks = nullptr;
     if (is_sparse) {
       marks = scratch<uint8_t>(slots_);

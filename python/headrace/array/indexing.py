@@ -330,8 +330,8 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     whole = all(each == slice(None) for each in keys[1:] if not is_array(each))
     is_mask = mask is arrays[0] and len(arrays) == 1 and mask.dtype == "bool" and mask.ndim
     covers = is_mask and mask.shape == array.shape[: mask.ndim]
-    if covers and whole and given.ndim == 0:
-        views.rebind(array, _masked(array, mask, given)._node)
+    if covers and whole and list(given._node.shape) in ([], [1]):
+        views.rebind(array, _masked(array, mask, given.reshape(()))._node)
         return
     lead = sum(map(is_array, keys))
     if whole and all(is_array(each) and each.dtype != "bool" for each in keys[:lead]):
