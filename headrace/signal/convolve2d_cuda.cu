@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolution of matrices on a CUDA device, in the CPU's order of taps: the same bits. A block of
+// Convolution of matrices on a CUDA device, in the CPU's order of taps. A block of
 // threads has a tile of outputs, and takes a part of the taps at a time.
 #include "headrace/base/checked.h"
 #include "headrace/data/device_launch.h"

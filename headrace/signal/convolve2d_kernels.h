@@ -43,7 +43,7 @@ class DirectTiles {
   T* out_;
   int64_t tap_rows_;
   int64_t tap_columns_;
-  std::vector<T> taps_;  // turned by half
+  std::vector<T> taps_;  // rotated by 180 degrees
 };
 
 /// Products of a result that take as long as its transforms, for each element of a tile.
