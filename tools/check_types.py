@@ -47,7 +47,7 @@ ALLOWED = (
     # An alias of `Literal` with several values is a union for mypy.
     r"headrace\.\S+\.(Advice|Device|NaPosition|Norm) is not a Union",
     # A function in a cache takes any arguments at run time.
-    r"headrace\.(frame\.export\._matrix_dtype|lazy\.traceable\._names_of|learn\.base\._both"
+    r"headrace\.(array\.array_function\._takes|frame\.export\._matrix_dtype|lazy\.traceable\._names_of|learn\.base\._both"
     r"|learn\.base\._requester|networkx\.table\._signature|plot\.letters\._table"
     r"|linalg\.products\._order_of_shapes|provenance\.sources\._generator"
     r"|series\.column_values\._domain_of|series\.timezone\._know"

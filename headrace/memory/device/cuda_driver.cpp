@@ -37,8 +37,8 @@ class DriverFunctions {
   static inline std::atomic<const Functions*> other_{nullptr};
 };
 
-// cuCtxGetDevice of a thread without a context fails, which compute-sanitizer reports as an error of
-// the program, so that such a thread is not asked.
+// cuCtxGetDevice of a thread without a context fails, which compute-sanitizer reports as an error
+// of the program, so that such a thread is not asked.
 struct CurrentContext {
   int (*context)(void**) = nullptr;
   int (*device)(int*) = nullptr;
