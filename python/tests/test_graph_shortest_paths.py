@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shortest paths by weights against NetworkX and SciPy."""
 
+import time
+
 import numpy as np
 import pytest
 from graphs import atlas, by_vertex, networkx, random_graphs, rmat, same_for_any_threads
@@ -159,3 +161,24 @@ def test_more_shortest_paths_than_rows():
     free = Graph(hr.DataFrame({"a": [0, 1], "b": [1, 2], "w": [1.0, 0.0]}), weight="w")
     with pytest.raises(hr.InvalidArgumentError, match="not positive: edge=1"):
         free.all_shortest_paths(0, 2)
+
+
+def test_a_hub_that_is_often_improved_is_expanded_once() -> None:
+    """A hub with as many edges as ways to it, each shorter than the one before."""
+    count, hub = 40_000, 40_001
+    mids, leaves = np.arange(1, count + 1), np.arange(hub + 1, hub + 1 + count)
+    ways = 1 + (count - np.arange(count)) / count
+    frame = hr.DataFrame(
+        {
+            "a": np.concatenate([np.zeros(count, int), mids, np.full(count, hub)]),
+            "b": np.concatenate([mids, np.full(count, hub), leaves]),
+            "w": np.concatenate([np.ones(count), ways, np.ones(count)]),
+        }
+    )
+    graph = Graph(frame, weight="w", directed=True)
+    begin = time.process_time()
+    found = graph.shortest_path_length(0)
+    assert time.process_time() - begin < 1  # 0.02 s; 2.3 s when each improvement is followed
+    distances = dict(zip(found.vertex.to_list(), found.distance.to_list(), strict=True))
+    assert distances[hub] == 1 + ways[-1]
+    assert all(distances[leaf] == 2 + ways[-1] for leaf in leaves.tolist())

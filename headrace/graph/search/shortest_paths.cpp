@@ -42,8 +42,12 @@ uint64_t bits_of_double(double value) {
   return std::bit_cast<uint64_t>(value);
 }
 
-// Delta-stepping. A vertex is in the bucket of its distance, and stays in those of greater ones
-// that it had; it is skipped there.
+// The sign of a distance: no edges have been followed from it. A vertex that is improved often in
+// one bucket is expanded once so, which hubs need.
+constexpr uint64_t kPending = uint64_t{1} << 63;
+
+// Delta-stepping. A vertex is in the bucket of its distance; stale entries remain in later buckets
+// and are skipped.
 class Paths {
  public:
   Paths(const Graph& graph, const Buffer& weights, double cutoff, double width, double* distances)
@@ -54,7 +58,7 @@ class Paths {
         distances_(reinterpret_cast<uint64_t*>(distances)) {}
 
   void run(int64_t source) {
-    distances_[source] = bits_of_double(0);
+    distances_[source] = kPending;
     bucket_.assign(1, static_cast<uint32_t>(source));
     do expand();
     while (take_bucket());
@@ -70,7 +74,7 @@ class Paths {
 
   double distance(uint32_t v) const {
     const std::atomic_ref at(distances_[v]);
-    return std::bit_cast<double>(at.load(std::memory_order_relaxed));
+    return std::bit_cast<double>(at.load(std::memory_order_relaxed) & ~kPending);
   }
 
   // Lengths in buckets: never less for a greater one, and no infinity, whose differences are NaN.
@@ -89,12 +93,12 @@ class Paths {
     const std::atomic_ref at(distances_[v]);
     const uint64_t bits = bits_of_double(length);
     uint64_t known = at.load(std::memory_order_relaxed);
-    while (bits < known)
-      if (at.compare_exchange_weak(known, bits, std::memory_order_relaxed)) return true;
+    while (bits < (known & ~kPending))
+      if (at.compare_exchange_weak(known, bits | kPending, std::memory_order_relaxed)) return true;
     return false;
   }
 
-  // What vertices ask for is on its way a few of them before.
+  // Prefetches a few vertices ahead.
   void expand(std::span<const uint32_t> vertices, Found& own) {
     constexpr size_t kRows = 4, kPointers = 8;
     const auto* const offsets = csr_.offsets.as<int64_t>();
@@ -108,8 +112,11 @@ class Paths {
         __builtin_prefetch(&weights_[soon]);
       }
       const uint32_t v = vertices[k];
-      const double here = distance(v);
-      if (place(here) < static_cast<double>(current_)) continue;
+      const std::atomic_ref at(distances_[v]);
+      if ((at.load(std::memory_order_relaxed) & kPending) == 0) continue;
+      const uint64_t known = at.fetch_and(~kPending, std::memory_order_relaxed);
+      if ((known & kPending) == 0) continue;
+      const auto here = std::bit_cast<double>(known & ~kPending);
       const int64_t end = offsets[v + 1];
       for (int64_t i = offsets[v]; i < end; ++i) {
         if (i + kAhead < end) __builtin_prefetch(&distances_[targets[i + kAhead]]);
