@@ -23,6 +23,7 @@ namespace hr::parquet {
 namespace {
 
 constexpr double kWorth = 0.95;            // a dictionary has to save this share
+constexpr int64_t kMostFrontCoded = 4096;  // bytes of a string: a page of them is not too large
 constexpr double kFrontCodedWorth = 0.75;  // the same of strings without what they repeat
 // Of 59,000 keys among 89,000 strings a dictionary takes 1.6 times as long to read.
 constexpr double kDictionaryWorth = 0.95;
@@ -245,11 +246,20 @@ class TextWriter final : public ValueWriter {
     return bytes;
   }
 
+  int64_t longest() const {
+    int64_t most = 0;
+    for (int64_t i = 0; i < count_; ++i)
+      most = std::max(most, static_cast<int64_t>(texts_->view(i).size));
+    return most;
+  }
+
   void choose() {
     const double plain = plain_bytes();
     bytes_per_value_ = plain / static_cast<double>(count_);
-    const double front_coded = guess_front_coded_bytes();
-    is_front_coded_ = front_codes_ && front_coded < kFrontCodedWorth * plain;
+    const double front_coded = front_codes_ && longest() <= kMostFrontCoded
+                                   ? guess_front_coded_bytes()
+                                   : std::numeric_limits<double>::infinity();
+    is_front_coded_ = front_coded < kFrontCodedWorth * plain;
     choose_dictionary(plain, front_coded);
     if (is_front_coded_) bytes_per_value_ = front_coded / static_cast<double>(count_);
   }

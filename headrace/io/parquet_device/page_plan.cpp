@@ -69,7 +69,8 @@ PlannedPage planned(const ChunkSource& of, const PageHeader& header, int64_t off
   if (made.is_packed ? unpacked > most_unpacked(codec, packed) : packed != unpacked)
     damaged("a page says that it is larger than its bytes can be");
   if (made.is_packed && codec == Codec::kSnappy) page.packing = PagePacking::kSnappy;
-  if (made.is_packed && codec == Codec::kZstd && unpacked <= kMostZstdBytes)
+  const bool is_longer = packed > 2 * unpacked + 4096;  // many blocks of nothing
+  if (made.is_packed && codec == Codec::kZstd && unpacked <= kMostZstdBytes && !is_longer)
     page.packing = PagePacking::kZstd;
   plan.is_unpacked_here |= is_unpacked_here(made);
   page.packed_bytes = static_cast<uint32_t>(is_unpacked_here(made) ? unpacked : packed);

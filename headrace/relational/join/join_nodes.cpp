@@ -370,7 +370,7 @@ struct Join final : OperatorOf<Join, TableOperator>, RunsOnShards {
       return inputs[static_cast<size_t>(at)].column;
     };
     std::optional<JoinedRows>& joined = static_cast<JoinState*>(state)->rows;
-    if (joined) joined = moved_rows(*std::move(joined), host);
+    if (joined) joined = moved_rows(*joined, host);
     if (!joined) {
       std::vector<Column> left, right;
       for (const OutputSource& key : keys) {
@@ -480,7 +480,7 @@ struct Join final : OperatorOf<Join, TableOperator>, RunsOnShards {
     };
     std::optional<JoinedRows>& joined = static_cast<JoinState*>(state)->rows;
     if (joined) {
-      joined = moved_rows(*std::move(joined), place);
+      joined = moved_rows(*joined, place);  // which may throw, and the work be done again
     } else {
       const std::array<std::vector<Column>, 2> sides = key_columns(inputs);
       joined = join_there(sides[0], column(rows.left).num_rows(), sides[1],
