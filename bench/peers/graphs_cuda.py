@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -439,14 +440,13 @@ def steps(bench: measure.Bench, scale: int) -> None:
         ("katz_centrality", {"alpha": 1e-7}),
         ("eigenvector_centrality", {}),
     ):
-        cpu = lambda name=name, more=more: getattr(here, name)(**options, **more)  # noqa: E731
         step(
             f"{name}, {rounds} iterations",
-            lambda name=name, more=more: getattr(directed, name)(**options, **more),
+            partial(getattr(directed, name), **options, **more),
             None,
             None,
             None,
-            on_cpu(cpu, 1, same_on_host),
+            on_cpu(partial(getattr(here, name), **options, **more), 1, same_on_host),
         )
     flat = cp.random.default_rng(6).integers(0, 1 << scale, (2, count), dtype=cp.int32)
     table = hr.DataFrame({"source": cp.asnumpy(flat[0]), "target": cp.asnumpy(flat[1])}).to("cuda")

@@ -240,23 +240,16 @@ class TextWriter final : public ValueWriter {
     return bytes;
   }
 
-  double plain_bytes() const {
-    double bytes = 0;
-    for (int64_t i = 0; i < count_; ++i) bytes += 4.0 + texts_->view(i).size;
-    return bytes;
-  }
-
-  int64_t longest() const {
-    int64_t most = 0;
-    for (int64_t i = 0; i < count_; ++i)
-      most = std::max(most, static_cast<int64_t>(texts_->view(i).size));
-    return most;
-  }
-
   void choose() {
-    const double plain = plain_bytes();
+    double plain = 0;
+    int64_t longest = 0;
+    for (int64_t i = 0; i < count_; ++i) {
+      const auto bytes = static_cast<int64_t>(texts_->view(i).size);
+      plain += 4.0 + static_cast<double>(bytes);
+      longest = std::max(longest, bytes);
+    }
     bytes_per_value_ = plain / static_cast<double>(count_);
-    const double front_coded = front_codes_ && longest() <= kMostFrontCoded
+    const double front_coded = front_codes_ && longest <= kMostFrontCoded
                                    ? guess_front_coded_bytes()
                                    : std::numeric_limits<double>::infinity();
     is_front_coded_ = front_coded < kFrontCodedWorth * plain;
