@@ -13,6 +13,7 @@
 #include "headrace/plan/graph/view.h"
 #include "headrace/relational/aggregate/aggregate_nodes.h"
 #include "headrace/relational/aggregate/aggregate_strategies.h"
+#include "headrace/relational/aggregate/merged_aggregates.h"
 #include "headrace/tensor/iota.h"
 
 #include <algorithm>
@@ -28,49 +29,6 @@ namespace {
 
 constexpr int64_t kOneChain = std::numeric_limits<int64_t>::max();  // rows of a run: all
 constexpr int64_t kMostPartials = int64_t{1} << 22;  // groups of runs, which the host folds
-
-/// How one result is made: of partials of each shard, by other aggregates of these.
-struct Merging {
-  struct Part {
-    AggregateRequest request{};
-    Aggregate again = Aggregate::kSum;
-  };
-  std::vector<Part> parts{};  // two of a mean: sum and count
-  bool in_runs = false;       // the order of rows shows in the bits
-  bool as_floats = false;     // values are read as float64
-};
-
-std::optional<Merging> merging(const AggregateRequest& request, const ShardedInputs& inputs) {
-  using enum Aggregate;
-  const Dtype dtype = request.column < 0 ? Dtype() : inputs.dtype(request.column);
-  switch (request.aggregate) {
-    case kCount:
-    case kSize:
-      return Merging{{{request, kSum}}};
-    case kSum:
-    case kProduct:
-      if (request.min_count != 0) return {};
-      if (dtype.is_integer() || dtype.is_bool()) return Merging{{{request, request.aggregate}}};
-      if (dtype != Dtype(TypeId::kFloat64) || request.aggregate == kProduct) return {};
-      return Merging{{{request, kSum}}, true};
-    case kMean: {
-      if (dtype != Dtype(TypeId::kFloat64) && !dtype.is_integer()) return {};
-      AggregateRequest sum = request, values = request;
-      sum.aggregate = kSum;
-      values.aggregate = kCount;
-      return Merging{{{sum, kSum}, {values, kSum}}, true, dtype.is_integer()};
-    }
-    case kMin:
-    case kMax:
-    case kAny:
-    case kAll:
-    case kFirst:
-    case kLast:
-      return Merging{{{request, request.aggregate}}};
-    default:
-      return {};
-  }
-}
 
 // Whether its range tells how the rows are folded.
 bool has_range(Dtype dtype) {
@@ -239,13 +197,6 @@ std::vector<NodePtr> grouped_columns(const ShardedGroups& groups,
   return columns_of(group_by(std::move(keys), std::move(columns), groups.options));
 }
 
-// Sum over count; null of no values.
-NodePtr mean_of(const NodePtr& sum, const NodePtr& count) {
-  const NodePtr mean = elementwise(Op::kDivide, {sum, cast(count, TypeId::kFloat64)});
-  const NodePtr is_there = elementwise(Op::kGreater, {count, literal(Scalar(int64_t{0}))});
-  return elementwise(Op::kWhere, {is_there, mean, literal(Scalar::null(TypeId::kFloat64))});
-}
-
 /// One group-by over shards.
 class ShardGrouping {
  public:
@@ -311,9 +262,7 @@ class ShardGrouping {
     for (const Merging& way : ways_)
       for (const Merging::Part& part : way.parts) {
         GroupColumn& column = add_column(columns, part.request);
-        column.request.aggregate = part.again;
-        // The sum of a run may be NaN, and is there.
-        column.request.nan_is_value |= way.in_runs && part.request.aggregate == Aggregate::kSum;
+        column.request = way.request_again(part, column.request.column);
         column.values = gathered();
       }
     GroupOptions options = groups_.options;
@@ -378,7 +327,8 @@ std::vector<NodePtr> group_shards(const ShardedGroups& groups, ShardedInputs& in
   std::vector<Merging> ways;
   bool in_runs = false;
   for (const AggregateRequest& request : groups.requests) {
-    const std::optional<Merging> way = merging(request, inputs);
+    const Dtype dtype = request.column < 0 ? Dtype() : inputs.dtype(request.column);
+    const std::optional<Merging> way = merging(request, dtype);
     if (!way) return {};
     in_runs |= way->in_runs;
     ways.push_back(*way);
