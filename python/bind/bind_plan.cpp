@@ -22,6 +22,7 @@
 #include "headrace/plan/graph/plan_nodes.h"
 #include "headrace/plan/graph/provenance.h"
 #include "headrace/plan/graph/shards.h"
+#include "headrace/plan/graph/slices.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/graph/view.h"
 
@@ -46,8 +47,10 @@ const char* form_name(hr::Form form) {
 }
 
 template <class Data>
-NodePtr data(Data value, std::string detail, uint64_t domain, bool live) {
-  return hr::lazy_value(std::move(value), std::move(detail), domain, live);
+NodePtr data(Data value, std::string detail, uint64_t domain, bool live, bool kept) {
+  NodePtr made = hr::lazy_value(std::move(value), std::move(detail), domain, live);
+  if (kept) hr::keep_for_default_place(made);
+  return made;
 }
 
 // A Python number takes the dtype of what it meets.
@@ -281,6 +284,11 @@ void bind_plan(nb::module_& m) {
       "set_auto_place", [](const std::string& device) { hr::set_auto_place(place_from(device)); },
       "device"_a);
   m.def("set_strict", &hr::set_strict, "on"_a);
+  m.def("take_kept", [] {
+    const bool kept = hr::is_kept();
+    hr::set_kept(false);
+    return kept;
+  });
   m.def("clear_fallbacks", &hr::clear_fallbacks);
   m.def(
       "record_fallback",
@@ -317,9 +325,12 @@ void bind_plan(nb::module_& m) {
   m.def("cuda_device_name", &hr::cuda_device_name, "device"_a);
   m.def("new_domain", &hr::new_domain);
   m.attr("PICKED_ROWS") = hr::kPickedRows;
-  m.def("data", data<hr::Column>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
-  m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
-  m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false);
+  m.def("data", data<hr::Column>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false,
+        "kept"_a = false);
+  m.def("data", data<hr::Tensor>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false,
+        "kept"_a = false);
+  m.def("data", data<hr::Table>, "value"_a, "detail"_a = "", "domain"_a = 0, "live"_a = false,
+        "kept"_a = false);
   m.def("scalar", scalar, "value"_a);
   m.def("part", lazy(&hr::table_column), "table"_a, "index"_a);
   m.def(

@@ -122,6 +122,10 @@ def device(name: Device | str | None = None) -> str | Setting[str]:
     as ``"cpu"``. ``"sim"`` is a simulated device, whose memory the host cannot
     touch: for tests without a GPU.
 
+    New data that the device has no room for is kept on the host. Of such data, ``sort_values``,
+    group-by and ``merge`` run on the device in slices that fit, with the same bits, and their
+    results go there if they are small; other steps run on the host, as listed by `fallbacks`.
+
     With several devices, ``"cuda:0,1"`` or ``"cuda:all"``, the rows of new data are cut evenly over
     them, as by ``x.to("cuda:0,1")``: each works on its own rows, and results have the bits of one
     device. Element-wise work, filters and reductions copy next to nothing; sorts exchange rows, a

@@ -223,6 +223,26 @@ class Sorter {
     });
   }
 
+  /// The words of all rows, one column a word; none where they do not say all of the keys.
+  std::vector<Column> words() const {
+    std::vector<Column> made;
+    if (!sort_.is_exact()) return made;
+    const std::vector<KeyRows> keys = keys_at(inputs());
+    for (int64_t word = 0; word < sort_.num_words(); ++word) {
+      Buffer out = Buffer::allocate_spillable(8 * rows_);
+      auto* const values = rows_ > 0 ? out.mutable_as<uint64_t>() : nullptr;
+      std::vector<BufferAccess> accesses = key_accesses();
+      accesses.push_back(writes(out, 8));
+      parallel_morsels(rows_, accesses, [&](Morsel morsel) {
+        for (int64_t row = morsel.begin; row < morsel.end; row += kBlockRows)
+          sort_.words(word, keys, row, std::min(row + kBlockRows, morsel.end), values + row);
+      });
+      out.seal();
+      made.push_back(Column(TypeId::kUInt64, rows_, std::move(out)));
+    }
+    return made;
+  }
+
   /// Fills the lanes' outputs.
   void run() {
     int64_t bytes = 0;
@@ -622,6 +642,12 @@ std::vector<Column> sort_rows(const std::vector<Column>& keys, const std::vector
         column.with_rows(rows, std::move(values), std::move(valid), column.null_count()));
   }
   return result;
+}
+
+std::vector<Column> sort_words(const std::vector<Column>& keys,
+                               const std::vector<SortOrder>& orders) {
+  check_sort_keys(keys, orders);
+  return Sorter(keys, orders).words();
 }
 
 Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& orders) {

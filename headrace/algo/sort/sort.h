@@ -29,6 +29,11 @@ HR_API std::vector<Column> sort_rows(const std::vector<Column>& keys,
 /// The rows' numbers in that order, int64.
 HR_API Tensor argsort(const std::vector<Column>& keys, const std::vector<SortOrder>& orders);
 
+/// Columns of unsigned words on the host that order rows as the keys do, each ascending; none where
+/// words do not say all of the keys: long strings. Errors as of SortKeys.
+HR_API std::vector<Column> sort_words(const std::vector<Column>& keys,
+                                      const std::vector<SortOrder>& orders);
+
 /// The first `count` of them, in two passes over the keys: about 1 ns a row each.
 HR_API Tensor first_rows(const std::vector<Column>& keys, const std::vector<SortOrder>& orders,
                          int64_t count);

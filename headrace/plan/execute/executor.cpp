@@ -15,6 +15,7 @@
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/provenance.h"
+#include "headrace/plan/graph/slices.h"
 #include "headrace/plan/graph/update_operator.h"
 
 #include <algorithm>
@@ -60,6 +61,35 @@ class UsePlan {
   std::unordered_map<const Node*, std::vector<int64_t>> steps_of_{};
 };
 
+// The device of a step that reads rows which are kept on the host, as that has no room for them;
+// the host: none, or what it reads is not only there.
+Place kept_place(const PlanStep& step) {
+  const Place place = place_of(step);
+  if (place.is_host()) return host;
+  bool reads_kept = false;
+  for (const NodePtr& input : step.inputs) {
+    if (!input->is_ready() || input->signature().is_scalar()) continue;
+    if (!place_of(input).is_host()) return host;
+    reads_kept |= input->fields().place == place && has_host_memory(input->value());
+  }
+  return reads_kept ? place : host;
+}
+
+// Makes a table in slices at its device, of inputs on the host; nothing where there is no such way.
+PlaceWork slices_of(const PlanStep& step, const std::vector<bool>& wanted) {
+  const Node::Fields& fields = step.outputs[0]->fields();
+  const auto* const way = dynamic_cast<const RunsInSlices*>(fields.op.get());
+  if (!way || fields.place.is_host()) return {};
+  return [&fields, &wanted, way](std::span<const Value> here) -> std::vector<Value> {
+    std::optional<Table> table = made_in_slices(fields.place, [&](int64_t slice_bytes) {
+      return way->execute_in_slices(wanted, here, fields.of_table->state.get(), fields.place,
+                                    slice_bytes);
+    });
+    if (!table) return {};
+    return {*std::move(table)};
+  };
+}
+
 Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   const Node& node = *step.outputs[0];
   const Node::Fields& fields = step.outputs[0]->fields();
@@ -68,13 +98,24 @@ Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
   std::vector<Value> inputs(fields.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
     if (read.contains(fields.inputs[i].get())) inputs[i] = fields.inputs[i]->value();
-  std::vector<Value> made = dispatch_to_place(
-      node.op(), limits_of(*fields.op), std::move(inputs),
-      [&](std::span<const Value> where) -> std::vector<Value> {
-        return {fields.table().execute(wanted, where, fields.of_table->state.get())};
-      });
-  if (fields.of_table->state) fields.of_table->state->has_run = true;
+  TableState* const state = fields.of_table->state.get();
+  const PlaceWork work = [&](std::span<const Value> where) -> std::vector<Value> {
+    return {fields.table().execute(wanted, where, state)};
+  };
+  const Place kept = kept_place(step);
+  const PlaceWork in_slices = slices_of(step, wanted);
+  std::vector<Value> made = kept.is_host() ? dispatch_or_slice(node.op(), limits_of(*fields.op),
+                                                               std::move(inputs), work, in_slices)
+                                           : run_on_kept(node.op(), kept, inputs, work, in_slices);
+  if (state) state->has_run = true;
   return std::get<Table>(std::move(made[0]));
+}
+
+// Makes a node ready with a value, or a column of it, that another node has, which may be kept on
+// the host.
+void finish_as(Node& node, const Node& from, Value value) {
+  node.finish(std::move(value));
+  if (has_host_memory(node.value())) node.fields().place = from.fields().place;
 }
 
 // Takes the value that a plan inside an earlier step made (a concat reads its parts one by one);
@@ -83,7 +124,7 @@ bool settle(Node& node) {
   if (node.is_ready()) return true;
   const NodePtr origin = node.fields().origin.lock();
   if (!origin || !settle(*origin)) return false;
-  node.finish(origin->value());
+  finish_as(node, *origin, origin->value());
   return true;
 }
 
@@ -174,9 +215,10 @@ void run_late_table(const PlanStep& step) {
 void run_table(const PlanStep& step) {
   if (!step.late.empty()) return run_late_table(step);
   const std::vector<bool> wanted = wanted_columns(step);
-  Table table = !step.rows         ? table_of(step, wanted)
-                : inside_ran(step) ? table_of_made(step, wanted)
-                                   : run_row_pass(step, wanted);
+  Table table = !step.rows ? table_of(step, wanted)
+                : inside_ran(step) || !kept_place(step).is_host()
+                    ? table_of_made(step, wanted)
+                    : run_row_pass(step, wanted, slices_of(step, wanted));
   std::vector<int64_t> place(wanted.size(), -1);
   for (size_t i = 0, next = 0; i < wanted.size(); ++i)
     if (wanted[i]) place[i] = static_cast<int64_t>(next++);
@@ -206,11 +248,17 @@ void run_operator(const PlanStep& step) {
     return;
   std::vector<Value> inputs;
   for (const NodePtr& input : step.inputs) inputs.push_back(input->value());
+  const Place kept = kept_place(step);
   if (fields.op->passes() == 0 && !inputs.empty()) {
+    set_kept(!kept.is_host());  // a view
     node.finish(fields.op->execute(inputs));
     return;
   }
-  node.finish(execute_at_place(*fields.op, std::move(inputs)));
+  if (kept.is_host()) return node.finish(execute_at_place(*fields.op, std::move(inputs)));
+  node.finish(std::move(run_on_kept(
+      node.op(), kept, inputs,
+      [&](std::span<const Value> here) -> std::vector<Value> { return {fields.op->execute(here)}; },
+      {})[0]));
 }
 
 /// Throws in place of an error that may show values which the policy keeps inside.
@@ -227,16 +275,20 @@ void hide_denied_values(const PlanStep& step) {
 void run_step(const PlanStep& step) {
   Node& first = *step.outputs[0];
   const ScopedTag tag(first.tag());
+  set_kept(false);
   try {
     if (first.kind() == NodeKind::kTable) {
       run_table(step);
     } else if (first.fields().is_fusable()) {
-      std::vector<Value> values = run_fused_pass(step);
+      const Place kept = kept_place(step);
+      const auto run = [&](std::span<const Value>) { return run_fused_pass(step); };
+      std::vector<Value> values =
+          kept.is_host() ? run_fused_pass(step) : run_on_kept("evaluate", kept, {}, run, {});
       for (size_t i = 0; i < values.size(); ++i) step.outputs[i]->finish(std::move(values[i]));
     } else if (first.kind() == NodeKind::kPart) {
       // Its table ran before for another reader.
-      step.outputs[0]->finish(
-          std::get<Table>(step.inputs[0]->value()).column(first.fields().part()));
+      const Node& table = *step.inputs[0];
+      finish_as(first, table, std::get<Table>(table.value()).column(first.fields().part()));
     } else {
       run_operator(step);
     }
@@ -286,7 +338,8 @@ bool drop_what_ran(PlanStep& step) {
   if (is_table && step.outputs[0]->is_ready())
     for (const NodePtr& output : step.outputs)
       if (!output->is_ready())
-        output->finish(std::get<Table>(step.outputs[0]->value()).column(output->fields().part()));
+        finish_as(*output, *step.outputs[0],
+                  std::get<Table>(step.outputs[0]->value()).column(output->fields().part()));
   const bool whole = step.whole_table && !step.outputs[0]->is_ready();
   std::erase_if(step.outputs, [&](const NodePtr& output) {
     return output->is_ready() && !(is_table && output == step.outputs[0]);
@@ -296,7 +349,7 @@ bool drop_what_ran(PlanStep& step) {
 
 void finish_same(const PlanStep& step) {
   for (const auto& [node, from] : step.same)
-    if (!node->is_ready()) node->finish(from->value());
+    if (!node->is_ready()) finish_as(*node, *from, from->value());
 }
 
 // Steps of nodes that one operator each, or one chain of element-wise ones each, makes of values

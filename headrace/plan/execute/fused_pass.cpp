@@ -10,6 +10,7 @@
 #include "headrace/plan/graph/fingerprint.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/slices.h"
 #include "headrace/plan/optimize/input_fusion.h"
 
 #include <algorithm>
@@ -207,7 +208,8 @@ std::vector<Value> run_fused_pass(const PlanStep& step) {
   return values;
 }
 
-Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
+Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted,
+                   const PlaceWork& in_slices) {
   const NodePtr& table = step.outputs[0];
   const Node::Fields& fields = table->fields();
   const TableOperator& op = fields.table();
@@ -260,16 +262,26 @@ Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted) {
     const auto own_limits = [&](std::span<const Value> where) {
       return op.supports(cuda_place()) ? op.why_unsupported(where) : kNoKernel;
     };
-    made = dispatch_to_place(table->op(), own_limits, std::move(made),
-                             [&](std::span<const Value> where) -> std::vector<Value> {
-                               return {op.execute(wanted, where, fields.of_table->state.get())};
-                             });
+    made = dispatch_or_slice(
+        table->op(), own_limits, std::move(made),
+        [&](std::span<const Value> where) -> std::vector<Value> {
+          return {op.execute(wanted, where, fields.of_table->state.get())};
+        },
+        in_slices);
   } else {
-    made = dispatch_to_place(table->op(), has_no_kernel, std::move(read),
-                             [&](std::span<const Value> where) -> std::vector<Value> {
-                               take(where);
-                               return {op.execute_fused(wanted, inputs)};
-                             });
+    PlaceWork made_in_slices;
+    if (in_slices)
+      made_in_slices = [&](std::span<const Value> here) {
+        take(here);
+        return in_slices(inputs.made());
+      };
+    made = dispatch_or_slice(
+        table->op(), has_no_kernel, std::move(read),
+        [&](std::span<const Value> where) -> std::vector<Value> {
+          take(where);
+          return {op.execute_fused(wanted, inputs)};
+        },
+        made_in_slices);
   }
   return std::get<Table>(std::move(made[0]));
 }

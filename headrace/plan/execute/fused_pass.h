@@ -2,6 +2,7 @@
 // Hands a group of element-wise chains to the evaluator as one program.
 #pragma once
 #include "headrace/plan/execute/physical_plan.h"
+#include "headrace/plan/graph/placement.h"
 
 #include <vector>
 
@@ -14,6 +15,7 @@ void make_tensors(std::vector<Value>& values);
 std::vector<Value> run_fused_pass(const PlanStep& step);
 
 /// Runs a table with inputs that it computes itself, for the columns with true in `wanted`.
-Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted);
+Table run_row_pass(const PlanStep& step, const std::vector<bool>& wanted,
+                   const PlaceWork& in_slices);
 
 }  // namespace hr

@@ -14,6 +14,7 @@
 #include "headrace/plan/graph/picked_rows.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/plan_nodes.h"
+#include "headrace/plan/graph/slices.h"
 #include "headrace/plan/graph/update_operator.h"
 
 #include <algorithm>
@@ -156,6 +157,8 @@ void Node::finish(Value value) {
     fields_->final_signature = std::move(signature);
   }
   for_each_buffer(value, [](const Buffer& buffer) { buffer.seal(); });
+  if (!fields_->place.is_host() && !fields_->shards && !is_kept() && has_host_memory(value))
+    fields_->place = host;
   fields_->value = std::move(value);
   ready_.store(true, std::memory_order_release);
   if (fields_->of_table) fields_->of_table->state.reset();
@@ -257,8 +260,8 @@ void bring_together(std::vector<NodePtr>& inputs) {
       inputs, [&](const NodePtr& input) { return has_rows(input) && !place_of(input).is_host(); });
   if (there == inputs.end()) return;
   const Place place = place_of(*there);
-  for (NodePtr& input : inputs)
-    if (has_rows(input) && place_of(input).is_host() &&
+  for (NodePtr& input : inputs)  // but those that are kept there, of which steps take slices
+    if (has_rows(input) && place_of(input).is_host() && input->fields().place != place &&
         may_be_at(input->fields().signature.dtype, place))
       input = to_place(input, place);
 }

@@ -7,13 +7,17 @@
 #include "headrace/data/device.h"
 #include "headrace/exec/device_profile.h"
 #include "headrace/exec/device_stream.h"
+#include "headrace/memory/budget/budget.h"
 #include "headrace/memory/device/by_device.h"
+#include "headrace/memory/device/device_allocator.h"
 #include "headrace/memory/device/lent_copies.h"
 #include "headrace/memory/device/simulated_device.h"
 #include "headrace/memory/sync/fork_mutex.h"
 #include "headrace/plan/graph/device_copies.h"
 #include "headrace/plan/graph/node_fields.h"
+#include "headrace/plan/graph/slices.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -140,25 +144,41 @@ Value where_it_may_be(const Value& value, Place place) {
   return Table(table->names(), std::move(columns));
 }
 
-// What a device has no room for stays on the host, unless that must not happen.
 constexpr std::string_view kNoRoom = "the device has no room for it";
 
-void make_where_there_is_room(std::string_view op, Place place,
-                              const std::function<void(Place)>& make) {
+// Of what a device may hold, for a slice or a value: work on it needs room too.
+constexpr int64_t kShare = 8;
+
+thread_local bool kept = false;
+
+// What a device has no room for stays on the host, whose memory is a tier of it; steps that then
+// run there are fallbacks.
+void make_where_there_is_room(Place place, const std::function<void(Place)>& make) {
   try {
     return make(place);
   } catch (const OutOfMemoryError&) {
-    if (place.is_host() || state().strict) throw;
+    if (place.is_host()) throw;
   }
-  record_fallback({std::string(op), std::string(kNoRoom), 0, 0});
   make(host);
+  kept = true;
 }
 
-Value where_there_is_room(std::string_view op, const Value& value, Place place) {
-  Value made;
-  make_where_there_is_room(op, place, [&](Place where) {
-    made = where.is_host() ? value : where_it_may_be(value, where);
-  });
+// Bytes that a device may hold.
+int64_t room_of(Place place) {
+  const int64_t limit = memory_limit(place);
+  return place.is_gpu() ? std::min(limit, device_memory(place.index).second) : limit;
+}
+
+// `share`: of the room, for a value that is left there for later steps. Larger ones are not tried:
+// that would drive out what is there.
+Value where_there_is_room(const Value& value, Place place, int64_t share = 1) {
+  Value made = value;
+  if (!place.is_host() && value_bytes(value) > room_of(place) / share)
+    kept = true;
+  else
+    make_where_there_is_room(place, [&](Place where) {
+      made = where.is_host() ? value : where_it_may_be(value, where);
+    });
   return made;
 }
 
@@ -295,8 +315,8 @@ void set_default_place(Place place) {
   all.place = place;
 }
 
-void make_at_default_place(std::string_view op, const std::function<void(Place)>& make) {
-  make_where_there_is_room(op, default_place(), make);
+void make_at_default_place(std::string_view, const std::function<void(Place)>& make) {
+  make_where_there_is_room(default_place(), make);
 }
 
 std::vector<Place> default_shards() {
@@ -341,7 +361,7 @@ std::vector<Value> run_on_host(std::string_view op, const std::string& reason, P
   std::vector<Value> made = work(here);
   for (Value& value : made) {
     if (!has_no_dimension(value)) fallback.bytes += value_bytes(value);
-    value = where_there_is_room(op, value, place);
+    value = where_there_is_room(value, place);
   }
   fallback.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -377,11 +397,17 @@ bool bring_together(std::string_view op, std::vector<Value>& inputs, Place place
 
 std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& limits,
                                      std::vector<Value> inputs, const PlaceWork& work) {
+  return dispatch_or_slice(op, limits, std::move(inputs), work, {});
+}
+
+std::vector<Value> dispatch_or_slice(std::string_view op, const KernelLimits& limits,
+                                     std::vector<Value> inputs, const PlaceWork& work,
+                                     const PlaceWork& in_slices) {
   if (inputs.empty()) {
     std::vector<Value> made = work(inputs);
     const Place place = default_place();
     if (!place.is_host())
-      for (Value& value : made) value = where_there_is_room(op, value, place);
+      for (Value& value : made) value = where_there_is_room(value, place);
     return made;
   }
   Place place = host;
@@ -397,10 +423,82 @@ std::vector<Value> dispatch_to_place(std::string_view op, const KernelLimits& li
     if (reason.empty()) return work(there);
     inputs = std::move(there);
   } catch (const OutOfMemoryError&) {
+    if (in_slices) {
+      std::vector<Value> here;
+      for (const Value& input : inputs) here.push_back(to_place(input, host));
+      std::vector<Value> made = in_slices(here);
+      for (Value& value : made) value = where_there_is_room(value, place, kShare);
+      if (!made.empty()) return made;
+    }
     if (state().strict) throw;
     reason = kNoRoom;
   }
   return run_on_host(op, reason, place, inputs, work);
+}
+
+std::vector<Value> run_on_kept(std::string_view op, Place place, std::span<const Value> inputs,
+                               const PlaceWork& work, const PlaceWork& in_slices) {
+  if (in_slices) {
+    std::vector<Value> made = in_slices(inputs);
+    for (Value& value : made) value = where_there_is_room(value, place, kShare);
+    if (!made.empty()) return made;
+  }
+  if (state().strict)
+    throw_error<OutOfMemoryError>(op,
+                                  "out of memory on the device, and strict() allows no fallback",
+                                  {{"place", place.name()}}, "move the values first: x.to('cpu')");
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<Value> made = work(inputs);
+  for (Value& value : made) value = where_there_is_room(value, place, kShare);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  record_fallback({std::string(op), std::string(kNoRoom), took.count(), 0});
+  return made;
+}
+
+std::vector<Value> run_slice(std::string_view op, Place place, std::span<const Value> inputs,
+                             const PlaceWork& work) {
+  std::vector<Value> there;
+  for (const Value& input : inputs) there.push_back(to_place(input, place));
+  std::vector<Value> made =
+      place.is_simulated() ? run_simulated(op, place, there, work) : work(there);
+  for (Value& value : made) value = to_place(value, host);
+  return made;
+}
+
+std::optional<Table> made_in_slices(Place place,
+                                    const std::function<std::optional<Table>(int64_t)>& make) {
+  constexpr int64_t kLeast = 16 << 10;
+  for (int64_t bytes = room_of(place) / kShare; bytes >= kLeast; bytes /= 2) {
+    synchronize(stream_of(place));  // copies of what did not fit hold memory until they are done
+    try {
+      return make(bytes);
+    } catch (const OutOfMemoryError&) {
+      // with smaller slices again
+    }
+  }
+  return {};
+}
+
+bool has_host_memory(const Value& value) {
+  bool is_here = false, is_away = false;
+  for_each_buffer(value, [&](const Buffer& buffer) {
+    if (buffer.size_bytes() > 0) (buffer.place().is_host() ? is_here : is_away) = true;
+  });
+  return is_here && !is_away;
+}
+
+bool is_kept() {
+  return kept;
+}
+
+void set_kept(bool value) {
+  kept = value;
+}
+
+void keep_for_default_place(const NodePtr& node) {
+  const Place place = default_place();
+  if (node->is_ready() && place_of(node).is_host() && may_be_at(node->signature().dtype, place))
+    node->fields().place = place;
 }
 
 KernelLimits limits_of(const Operator& op) {

@@ -159,13 +159,15 @@ class DeviceGroups {
     const bool keeps_order = packed->are_in_order_of_rows();
     const Column strings = keeps_order ? packed->numbered_strings() : Column();
     const int64_t groups = strings.num_rows();  // 0: not all slots may have rows
-    if (has_few_slots(*packed)) {
+    if (has_few_slots(*packed) && !options_.in_chains) {
       if (groups > 0 && has_device_columns(plan))
         return {{strings}, dense_columns_on_device(plan, *packed, groups)};
       return restored(*packed, in_slots(plan, *packed));
     }
-    why = why_no_partitioned_kernel(plan, *packed,
-                                    keeps_order ? GroupOrder::kSorted : options_.order);
+    const GroupOrder order = keeps_order ? GroupOrder::kSorted : options_.order;
+    why = options_.in_chains && order != GroupOrder::kFirstSeen
+              ? why_no_chain_kernel(plan, *packed)
+              : why_no_partitioned_kernel(plan, *packed, order);
     if (why.empty()) {
       Grouped grouped = partitioned_aggregate_on_device(plan, *packed, groups);
       if (groups > 0) return {{strings}, std::move(grouped.values)};
@@ -204,7 +206,7 @@ class DeviceGroups {
     const bool sort = options_.order == GroupOrder::kSorted;
     const RowCodes coded = packed.to_codes(sort);
     const int64_t groups = coded.first_rows.num_elements();
-    const std::optional<bool> chains = makes_chains(packed, groups);
+    const std::optional<bool> chains = options_.in_chains ? true : makes_chains(packed, groups);
     const std::optional<NormalizedKeys> numbers =
         NormalizedKeys::of_device({coded.codes}, {.ordered = true, .drop_missing = true});
     if (!chains || groups == 0 || !numbers) return {};

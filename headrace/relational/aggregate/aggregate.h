@@ -44,7 +44,7 @@ enum class GroupOrder : uint8_t {
 struct GroupOptions {
   GroupOrder order = GroupOrder::kSorted;
   bool drop_missing = true;  ///< leave out rows with null or NaN in a key; else these are keys
-  bool in_chains = false;    ///< on the host: a group's rows are one run
+  bool in_chains = false;    ///< a group's rows are one run
 
   static auto parameters(auto& self) {
     return std::tie(self.order, self.drop_missing, self.in_chains);

@@ -12,12 +12,14 @@
 #include "headrace/memory/budget/budget.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/placement.h"
+#include "headrace/plan/graph/slices.h"
 #include "headrace/plan/optimize/early_aggregation.h"
 #include "headrace/relational/aggregate/aggregate_cost.h"
 #include "headrace/relational/aggregate/distinct_rows.h"
 #include "headrace/relational/aggregate/early_aggregate.h"
 #include "headrace/relational/aggregate/semi_join_aggregate.h"
 #include "headrace/relational/aggregate/sharded_aggregate.h"
+#include "headrace/relational/aggregate/sliced_aggregate.h"
 #include "headrace/relational/join/join_nodes.h"
 #include "headrace/relational/order/window_places.h"
 #include "headrace/relational/rows/operator_inputs.h"
@@ -92,7 +94,7 @@ NodePtr pending_table_of(const std::vector<NodePtr>& columns) {
 }
 
 /// One row a group: its keys, then an aggregate a request.
-struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows, RunsOnShards {
+struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows, RunsOnShards, RunsInSlices {
   std::vector<int64_t> keys{};               // places of inputs
   std::vector<AggregateRequest> requests{};  // of inputs
   GroupOptions options{};
@@ -196,6 +198,23 @@ struct GroupBy final : OperatorOf<GroupBy, TableOperator>, GroupsRows, RunsOnSha
   ShardedResult on_shards(ShardedInputs& inputs, size_t count) const override {
     if (!key_filters.empty()) return {};
     return {{}, group_shards({names, keys, requests, options}, inputs, count)};
+  }
+
+  std::optional<Table> execute_in_slices(const std::vector<bool>& wanted,
+                                         std::span<const Value> inputs, TableState*, Place place,
+                                         int64_t slice_bytes) const override {
+    if (!key_filters.empty()) return {};
+    const std::vector<AggregateRequest> some = wanted_requests(wanted);
+    std::vector<Column> own, values(inputs.size());
+    for (const int64_t key : keys)
+      own.push_back(std::get<Column>(inputs[static_cast<size_t>(key)]));
+    for (const AggregateRequest& request : some)
+      for (const int64_t at : {request.column, request.other})
+        if (at >= 0)
+          values[static_cast<size_t>(at)] = std::get<Column>(inputs[static_cast<size_t>(at)]);
+    const auto grouped = group_in_slices(own, values, some, options, place, slice_bytes);
+    if (!grouped) return {};
+    return table_of(wanted, *grouped);
   }
 
   static NodePtr node(std::shared_ptr<const GroupBy> op, std::vector<NodePtr> inputs) {

@@ -2,16 +2,19 @@
 // Pairs of rows with equal keys.
 #include "headrace/relational/join/join.h"
 
+#include "headrace/algo/keys/key_slices.h"
 #include "headrace/algo/keys/normalized_keys.h"
 #include "headrace/algo/select/compact_offsets.h"
 #include "headrace/algo/select/concat.h"
 #include "headrace/base/bits.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/enum_names.h"
 #include "headrace/base/error.h"
 #include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/exec/zeroed.h"
 #include "headrace/functions/strings/string_compare.h"
+#include "headrace/plan/graph/slices.h"
 #include "headrace/relational/join/join_hash_table.h"
 #include "headrace/relational/join/join_slots.h"
 
@@ -524,6 +527,116 @@ JoinedRows join_rows(const std::vector<Column>& left, int64_t left_rows,
   }
   number_left(probed, joined);
   return joined;
+}
+
+// ---- slices -------------------------------------------------------------------------------------
+
+namespace {
+
+/// Pairs of the rows of all, from ranges of their keys: each left row is in one.
+class SlicedPairs {
+ public:
+  SlicedPairs(int64_t left_rows, JoinKind kind)
+      : counts_(static_cast<size_t>(left_rows)), kind_(kind) {}
+
+  /// Of a slice: `left` and `right` are the numbers of its rows.
+  void add(const JoinedRows& joined, const Tensor& left, const Tensor& right) {
+    const auto* const from_left = joined.keeps_left ? nullptr : joined.left.as<int32_t>();
+    const auto* const from_right =
+        joined.right.num_elements() > 0 ? joined.right.as<int32_t>() : nullptr;
+    const auto *const lefts = left.as<int64_t>(), *const rights = right.as<int64_t>();
+    std::vector<Pair>& pairs = pairs_.emplace_back();
+    for (int64_t row = 0; row < joined.rows; ++row) {
+      const int64_t at_left = from_left ? from_left[row] : row;
+      const int64_t at_right = from_right ? from_right[row] : kNone;
+      const auto number = static_cast<int32_t>(at_right == kNone ? kNone : rights[at_right]);
+      if (at_left == kNone) {
+        unmatched_.push_back(number);
+        continue;
+      }
+      pairs.push_back({static_cast<int32_t>(lefts[at_left]), number});
+      ++counts_[static_cast<size_t>(lefts[at_left])];
+    }
+    rows_ += joined.rows;
+  }
+
+  int64_t rows() const { return rows_; }
+
+  /// In the order of the left rows, then right rows without one.
+  JoinedRows in_order() {
+    JoinedRows result;
+    result.rows = rows_;
+    result.keeps_left = unmatched_.empty() &&
+                        std::ranges::all_of(counts_, [](int32_t count) { return count == 1; });
+    std::vector<int32_t> at(counts_.size());
+    std::exclusive_scan(counts_.begin(), counts_.end(), at.begin(), 0);
+    const bool has_right = kind_ != JoinKind::kSemi && kind_ != JoinKind::kAnti;
+    Buffer left = Buffer::allocate(result.keeps_left ? 0 : 4 * rows_);
+    Buffer right = Buffer::allocate(has_right ? 4 * rows_ : 0);
+    auto* const out_left = left ? left.mutable_as<int32_t>() : nullptr;
+    auto* const out_right = right ? right.mutable_as<int32_t>() : nullptr;
+    parallel_for(static_cast<int64_t>(pairs_.size()), [&](int64_t slice) {
+      for (const Pair pair : pairs_[static_cast<size_t>(slice)]) {
+        const int32_t to = at[static_cast<size_t>(pair.left)]++;
+        if (out_left) out_left[to] = pair.left;
+        if (out_right) out_right[to] = pair.right;
+      }
+    });
+    std::ranges::sort(unmatched_);
+    for (size_t k = 0; k < unmatched_.size(); ++k) {
+      const int64_t to = rows_ - static_cast<int64_t>(unmatched_.size() - k);
+      out_left[to] = kNone;
+      out_right[to] = unmatched_[k];
+    }
+    if (!result.keeps_left) result.left = Tensor(TypeId::kInt32, {rows_}, std::move(left));
+    if (has_right) result.right = Tensor(TypeId::kInt32, {rows_}, std::move(right));
+    return result;
+  }
+
+ private:
+  struct Pair {
+    int32_t left;
+    int32_t right;
+  };
+
+  std::vector<std::vector<Pair>> pairs_{};  // by slice
+  std::vector<int32_t> counts_;             // by left row
+  std::vector<int32_t> unmatched_{};        // right rows
+  JoinKind kind_;
+  int64_t rows_ = 0;
+};
+
+}  // namespace
+
+std::optional<JoinedRows> join_rows_in_slices(const std::vector<Column>& left, int64_t left_rows,
+                                              const std::vector<Column>& right, int64_t right_rows,
+                                              JoinKind kind, Place place, int64_t slice_bytes) {
+  if (left.empty() || left_rows > INT32_MAX || right_rows > INT32_MAX) return {};
+  const auto [left_keys, right_keys] = keys_of(left, left_rows, right, right_rows);
+  const auto column_of = [](const JoinKeys& keys) {
+    return Column(TypeId::kUInt64, keys.rows, keys.buffer, {}, 0, keys.first_byte / 8);
+  };
+  const std::array<Column, 2> sides{column_of(left_keys), column_of(right_keys)};
+  // A key and the numbers of a pair.
+  const int64_t bytes = 16 * (left_rows + right_rows);
+  const std::vector<uint64_t> borders = range_borders(sides, divide_up(3 * bytes, 2 * slice_bytes));
+  const KeySlices lefts(sides[0], borders), rights(sides[1], borders);
+  SlicedPairs pairs(left_rows, kind);
+  for (int64_t slice = 0; slice < lefts.count(); ++slice) {
+    const std::array<Value, 2> keys{lefts.keys(slice), rights.keys(slice)};
+    JoinedRows joined;
+    const std::vector<Value> rows =
+        run_slice(kOp, place, keys, [&](std::span<const Value> there) -> std::vector<Value> {
+          const std::array<Column, 2> own{std::get<Column>(there[0]), std::get<Column>(there[1])};
+          joined = join_rows({own[0]}, own[0].num_rows(), {own[1]}, own[1].num_rows(), kind);
+          return {joined.left, joined.right};
+        });
+    joined.left = std::get<Tensor>(rows[0]);
+    joined.right = std::get<Tensor>(rows[1]);
+    pairs.add(joined, lefts.rows(slice), rights.rows(slice));
+    if (pairs.rows() > INT32_MAX) return {};
+  }
+  return pairs.in_order();
 }
 
 }  // namespace hr

@@ -7,6 +7,7 @@
 #include "headrace/data/tensor.h"
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -54,6 +55,13 @@ void check_join_rows(std::string_view side, int64_t rows);
 HR_API JoinedRows join_rows(const std::vector<Column>& left, int64_t left_rows,
                             const std::vector<Column>& right, int64_t right_rows, JoinKind kind,
                             JoinUnique unique = {});
+
+/// The same rows, on the host, of keys on the host, by ranges of keys that `place` joins one after
+/// the other. Nothing for a cross join and more rows than `join_rows` gives. Throws
+/// OutOfMemoryError when a range of about `slice_bytes` does not fit there.
+std::optional<JoinedRows> join_rows_in_slices(const std::vector<Column>& left, int64_t left_rows,
+                                              const std::vector<Column>& right, int64_t right_rows,
+                                              JoinKind kind, Place place, int64_t slice_bytes);
 
 /// A bool a row: whether `values` has an equal in `set`, of the same dtype; null is equal to null
 /// and NaN to NaN. False where the mask is not true. Errors as of join_rows.

@@ -13,6 +13,7 @@
 #include "headrace/plan/bind/binder.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/shards.h"
+#include "headrace/plan/graph/slices.h"
 #include "headrace/plan/graph/unique_keys.h"
 #include "headrace/plan/optimize/membership.h"
 #include "headrace/plan/optimize/zone_map.h"
@@ -262,7 +263,7 @@ struct JoinState final : TableState {
   std::optional<JoinedRows> rows{};
 };
 
-struct Join final : OperatorOf<Join, TableOperator>, RunsOnShards {
+struct Join final : OperatorOf<Join, TableOperator>, RunsOnShards, RunsInSlices {
   std::vector<OutputSource> keys{};
   OutputSource rows{};  // an input with the rows of each side
   std::vector<OutputSource> outputs{};
@@ -351,6 +352,24 @@ struct Join final : OperatorOf<Join, TableOperator>, RunsOnShards {
     for (const LateColumn& column : execute_late(wanted, columns, state))
       results.push_back(column.made());
     return Table(std::move(made), std::move(results));
+  }
+
+  // The device finds the rows that belong together, and the host picks them.
+  std::optional<Table> execute_in_slices(const std::vector<bool>& wanted,
+                                         std::span<const Value> inputs, TableState* state,
+                                         Place place, int64_t slice_bytes) const override {
+    if (unique.left || unique.right) return {};
+    std::optional<JoinedRows>& joined = static_cast<JoinState*>(state)->rows;
+    if (!joined) {
+      const std::array<std::vector<Column>, 2> sides = key_columns(inputs);
+      const auto num_rows = [&](int64_t at) {
+        return std::get<Column>(inputs[static_cast<size_t>(at)]).num_rows();
+      };
+      joined = join_rows_in_slices(sides[0], num_rows(rows.left), sides[1], num_rows(rows.right),
+                                   how, place, slice_bytes);
+      if (!joined) return {};
+    }
+    return execute(wanted, inputs, state);
   }
 
   bool takes_late(int64_t place) const override {

@@ -2,16 +2,21 @@
 // Deferred sorting of rows.
 #include "headrace/relational/order/sort_nodes.h"
 
+#include "headrace/algo/keys/key_slices.h"
 #include "headrace/algo/select/concat.h"
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/row_codes.h"
 #include "headrace/algo/sort/sort.h"
+#include "headrace/base/checked.h"
 #include "headrace/base/error.h"
+#include "headrace/exec/workers.h"
+#include "headrace/memory/buffer/pin.h"
 #include "headrace/plan/graph/cost_model.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/picked_rows.h"
 #include "headrace/plan/graph/placement.h"
 #include "headrace/plan/graph/shards.h"
+#include "headrace/plan/graph/slices.h"
 #include "headrace/plan/graph/view.h"
 #include "headrace/relational/rows/struct_codes.h"
 
@@ -229,8 +234,75 @@ std::vector<std::vector<NodePtr>> by_ranges(const std::vector<std::vector<NodePt
   return made;
 }
 
+// ---- slices -------------------------------------------------------------------------------------
+
+// The rows' numbers in the order of words: a device sorts the words of one range of the first of
+// them after the other. Rows of equal words are in order as they stand.
+Tensor order_in_slices(const std::vector<Column>& words, Place place, int64_t slice_bytes) {
+  const int64_t rows = words[0].num_rows();
+  const int64_t row_bytes = 8 * static_cast<int64_t>(words.size() + 1);  // and its number
+  const KeySlices slices(words[0], range_borders(std::span(words).first(1),
+                                                 divide_up(3 * rows * row_bytes, 2 * slice_bytes)));
+  Buffer order = Buffer::allocate_spillable(8 * rows);
+  auto* const out = order.mutable_as<int64_t>();
+  const std::vector<SortOrder> ascending(words.size());
+  for (int64_t slice = 0; slice < slices.count(); ++slice) {
+    const int64_t count = slices.num_rows(slice), begin = slices.begin(slice);
+    if (count == 0) continue;
+    const Tensor numbers = slices.rows(slice);
+    const Column first = slices.keys(slice);
+    const auto [least, greatest] = std::ranges::minmax(first.values<uint64_t>());
+    const Pin pin({{&order, 8 * begin, 8 * (begin + count), true}});
+    if (words.size() == 1 && least == greatest) {
+      std::copy_n(numbers.as<int64_t>(), count, out + begin);
+      continue;
+    }
+    std::vector<Value> keys{first};
+    for (size_t word = 1; word < words.size(); ++word)
+      keys.emplace_back(gather(words[word], numbers));
+    const Value sorted = run_slice("sort_values", place, keys, [&](std::span<const Value> there) {
+      return std::vector<Value>{argsort(columns_in(there), ascending)};
+    })[0];
+    const auto* const places = std::get<Tensor>(sorted).as<int64_t>();
+    const auto* const from = numbers.as<int64_t>();
+    parallel_morsels(count, [&](Morsel morsel) {
+      for (int64_t row = morsel.begin; row < morsel.end; ++row)
+        out[begin + row] = from[places[row]];
+    });
+  }
+  order.seal();
+  return Tensor(TypeId::kInt64, {rows}, std::move(order));
+}
+
+// The numbers of the first rows of all, of which each slice has its own.
+Tensor first_in_slices(const std::vector<Column>& words, int64_t first, Place place,
+                       int64_t slice_bytes) {
+  const int64_t rows = words[0].num_rows();
+  const int64_t slice_rows =
+      std::max<int64_t>(slice_bytes / (8 * static_cast<int64_t>(words.size() + 1)), 1);
+  const std::vector<SortOrder> ascending(words.size());
+  std::vector<int64_t> numbers;
+  for (int64_t begin = 0; begin < rows; begin += slice_rows) {
+    std::vector<Value> keys;
+    for (const Column& word : words)
+      keys.emplace_back(word.slice(begin, std::min(slice_rows, rows - begin)));
+    const Value found = run_slice("sort_values", place, keys, [&](std::span<const Value> there) {
+      return std::vector<Value>{first_rows(columns_in(there), ascending, first)};
+    })[0];
+    const auto& own = std::get<Tensor>(found);
+    for (int64_t k = 0; k < own.num_elements(); ++k)
+      numbers.push_back(begin + own.as<int64_t>()[k]);
+  }
+  Buffer made = Buffer::allocate(8 * static_cast<int64_t>(numbers.size()));
+  std::ranges::copy(numbers, made.mutable_as<int64_t>());
+  const Tensor those(TypeId::kInt64, {static_cast<int64_t>(numbers.size())}, std::move(made));
+  std::vector<Column> keys;
+  for (const Column& word : words) keys.push_back(gather(word, those));
+  return gather(those, first_rows(keys, ascending, first));
+}
+
 /// Columns in the order of keys, all rows or the first ones.
-struct Sort final : OperatorOf<Sort, TableOperator>, RunsOnShards {
+struct Sort final : OperatorOf<Sort, TableOperator>, RunsOnShards, RunsInSlices {
   std::vector<SortOrder> orders{};
   int64_t first = -1;  // this number of rows; all of them unless positive or 0
 
@@ -265,6 +337,25 @@ struct Sort final : OperatorOf<Sort, TableOperator>, RunsOnShards {
     const Tensor rows = hr::first_rows(sorted_by, orders, first);
     for (Column& column : carried) column = gather(column, rows);
     return Table(carried_names, std::move(carried));
+  }
+
+  // The device finds the order, and the host picks the rows.
+  std::optional<Table> execute_in_slices(const std::vector<bool>& wanted,
+                                         std::span<const Value> inputs, TableState*, Place place,
+                                         int64_t slice_bytes) const override {
+    const size_t count = orders.size();
+    const std::vector<Column> words = sort_words(columns_in(inputs.first(count)), orders);
+    if (words.empty() || words[0].num_rows() == 0) return {};
+    const Tensor order = first < 0 ? order_in_slices(words, place, slice_bytes)
+                                   : first_in_slices(words, first, place, slice_bytes);
+    std::vector<std::string> made;
+    std::vector<Column> carried;
+    for (size_t c = 0; c < wanted.size(); ++c) {
+      if (!wanted[c]) continue;
+      carried.push_back(gather(column_in(inputs[count + c]), order));
+      made.push_back(names[c]);
+    }
+    return Table(std::move(made), std::move(carried));
   }
 
   Cost cost(const InputEstimates& inputs) const override {

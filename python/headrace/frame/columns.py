@@ -249,11 +249,14 @@ def frame_of_parts(table: _core.Node, names: list[str]) -> DataFrame:
     return frame_of(dict(zip(names, _core.parts(table, len(names)), strict=True)))
 
 
-def frame_of_table(table: _core.Table) -> DataFrame:
-    """The columns of a table in memory."""
+def frame_of_table(table: _core.Table, kept: bool = False) -> DataFrame:
+    """The columns of a table in memory; ``kept``: for a device without room for them."""
     domain = _core.new_domain()
     return frame_of(
-        {name: _core.data(table.column(i), name, domain) for i, name in enumerate(table.names)}
+        {
+            name: _core.data(table.column(i), name, domain, kept=kept)
+            for i, name in enumerate(table.names)
+        }
     )
 
 

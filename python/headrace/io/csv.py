@@ -481,7 +481,7 @@ def _read_many(of: sources.Sources, given: Any, on_bad: str) -> DataFrame:
     if on_bad == "error" and most is None:
         names = scans[0].names
         table, rows = _core.read_csv_files(scans, [dtypes[name] for name in names])
-        return of.with_values_of_rows(frame_of_table(table), rows)
+        return of.with_values_of_rows(frame_of_table(table, kept=_core.take_kept()), rows)
     options.dtypes = dtypes
 
     def read(at: int, rows: int | None) -> DataFrame:

@@ -52,12 +52,13 @@ def _frame(
     places = [[each.index(name) for name in chosen] for each in own]
     if of.are_several or of.values:
         if now:
-            frame = frame_of_table(_core.read_parquet_files(files, places, of.table()))
+            table = _core.read_parquet_files(files, places, of.table())
+            frame = frame_of_table(table, kept=_core.take_kept())
         else:
             frame = sources.scanned(files, places, of)
         return frame if wanted is None else frame[wanted]
     if now:
-        return frame_of_table(files[0].read(places[0]))
+        return frame_of_table(files[0].read(places[0]), kept=_core.take_kept())
     return frame_of_parts(files[0].scan(places[0]), chosen)
 
 

@@ -82,7 +82,7 @@ class Sources(NamedTuple):
 
     def frame(self, at: int, table: _core.Table, rejects: _core.Table | None) -> DataFrame:
         """What was read of the source at a place."""
-        frame = self.with_values(frame_of_table(table), at)
+        frame = self.with_values(frame_of_table(table, kept=_core.take_kept()), at)
         frame._rejects = None if rejects is None else frame_of_table(rejects)
         return frame
 
