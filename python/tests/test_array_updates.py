@@ -54,6 +54,69 @@ def test_rows_at_positions_cost_what_they_write() -> None:
     assert large < 5 * small + 0.2  # with copies of 40 MB: seconds
 
 
+def test_elements_cost_what_they_write() -> None:
+    def run(size: int) -> np.ndarray:
+        out = hr.zeros((size, 100))
+        few = np.zeros((size, 100), bool)
+        few[:3, :3] = True
+        mask = hr.asarray(few[:, 0])
+        for k in range(300):
+            out[[k, k + 1], 3] = [k, -k]
+            out[[k, k + 1], 5:9:2] += 1
+            out[5:7, [k % 90, -1]] = hr.asarray([[k], [2.0]])
+            if k % 100 == 0:
+                out[mask] = np.arange(300.0).reshape(3, 100)
+        return np.asarray(out[:400])
+
+    expected = np.zeros((400, 100))
+    for k in range(300):
+        expected[[k, k + 1], 3] = [k, -k]
+        expected[[k, k + 1], 5:9:2] += 1
+        expected[5:7, [k % 90, -1]] = [[k], [2.0]]
+        if k % 100 == 0:
+            expected[:3] = np.arange(300.0).reshape(3, 100)
+    np.testing.assert_array_equal(run(400), expected)
+    small, large = (_seconds(lambda size=size: run(size), 2) for size in (400, 50_000))
+    assert large < 5 * small + 0.3  # with copies of 40 MB: seconds
+
+
+@pytest.mark.parametrize(
+    ("key", "index", "axis", "size"),
+    [
+        ([0, 99], 99, 0, 4),
+        ([-5, 0], -5, 0, 4),
+        (np.array([2**63 + 1], "uint64"), 2**63 + 1, 0, 4),
+        (([0, 1], [2, 5]), 5, 1, 5),
+        (([0, 1], 7), 7, 1, 5),
+        ((slice(0, 0), [-6]), -6, 1, 5),
+        ((slice(1, 3), None, [5]), 5, 1, 5),
+        ((True, [0, 4]), 4, 0, 4),
+    ],
+)
+def test_positions_out_of_range_leave_the_array(key: Any, index: int, axis: int, size: int) -> None:
+    x = hr.asarray(np.arange(20.0).reshape(4, 5))
+    x[0, 0] = 7  # waits until the array is read
+    words = f"setitem: index out of range: index={index}, axis={axis}, size={size}$"
+    with pytest.raises(IndexError, match=words):
+        x[key] = 1
+    if isinstance(key, list):
+        with pytest.raises(IndexError, match=words):
+            x[hr.asarray(key) + 0] = 1
+    x[1, 1] = -1
+    expected = np.arange(20.0).reshape(4, 5)
+    expected[0, 0], expected[1, 1] = 7, -1
+    np.testing.assert_array_equal(x.to_numpy(), expected)
+
+
+def test_values_that_do_not_fit_positions_are_refused() -> None:
+    x = hr.asarray(np.arange(20.0).reshape(4, 5))
+    with pytest.raises(ValueError, match=r"setitem: the values do not fit: .*selected=\(2, 2\)"):
+        x[[0, 1], 1:3] = [1, 2, 3]
+    with pytest.raises(ValueError, match=r"setitem: the values do not fit: .*selected=\(3,\)"):
+        x[np.arange(20).reshape(4, 5) > 16] = [1, 2]
+    assert x.tolist() == np.arange(20.0).reshape(4, 5).tolist()
+
+
 def test_updates_that_run_one_by_one_cost_what_they_write() -> None:
     def run(size: int) -> None:
         out = hr.zeros(size)

@@ -201,21 +201,32 @@ def true_positions(mask: Array) -> list[Array]:
     return found
 
 
-def _advanced(array: Array, keys: list[Any]) -> tuple[Array, list[int], list[Array], bool]:
-    """The view by slices and new axes, its axes that arrays index, these, and if they adjoin."""
-    spread = _positions(keys)
-    # A mask without dimensions has an axis of its own.
+def _spread(array: Array, keys: list[Any]) -> tuple[Array, list[Any]]:
+    """The key with positions for its masks, and the array as it indexes it.
+
+    A mask without dimensions has an axis of its own.
+    """
     flags = [axis for axis, each in zip(_axes_of(keys), keys, strict=True) if _is_flag(each)]
     if flags:
         array = expand_dims(array, tuple(axis + more for more, axis in enumerate(flags)))
-    basic = [slice(None) if _is_index(each) else each for each in spread]
-    view = _view(array, basic)
-    places = [d for d, each in enumerate(spread) if _is_index(each)]
-    arrays = [
-        spread[d] if isinstance(spread[d], Deferred) else asarray(_index(spread[d]), "int64")
-        for d in places
+    spread = [
+        _position(each) if _is_index(each) and not is_array(each) else each
+        for each in _positions(keys)
     ]
-    return view, places, arrays, places == list(range(places[0], places[-1] + 1))
+    return array, spread
+
+
+def _position(key: Any) -> Array:
+    """An integer as positions without dimensions, in memory that nobody else writes."""
+    import numpy as np
+
+    return fresh_array(np.array(_index(key), "int64"))
+
+
+def _indexed(spread: list[Any]) -> tuple[list[int], bool]:
+    """The places of arrays in a spread key, and whether they adjoin."""
+    places = [d for d, each in enumerate(spread) if is_array(each)]
+    return places, places == list(range(places[0], places[-1] + 1))
 
 
 def get_item(array: Array, key: Any) -> Array:
@@ -251,11 +262,13 @@ def _picked_rows(array: Array, picked: Array) -> Array:
 
 def _gathered(array: Array, keys: list[Any], is_parted: bool) -> Array:
     """Elements by arrays of positions, NumPy's order of axes."""
-    view, places, arrays, together = _advanced(array, keys)
+    array, spread = _spread(array, keys)
+    places, together = _indexed(spread)
+    view = _view(array, [slice(None) if is_array(each) else each for each in spread])
     rest = [d for d in range(view.ndim) if d not in places]
     front = permute_dims(view, [*places, *rest])
     mark("getitem")
-    made = array_of(_core.gather_elements(front._node, [each._node for each in arrays]))
+    made = array_of(_core.gather_elements(front._node, [spread[d]._node for d in places]))
     own = made.ndim - len(rest)
     if is_parted or not together or places[0] == 0 or not own:
         return made
@@ -317,13 +330,7 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     keys, is_parted = _expanded(array, key)
     if not any(is_array(each) for each in keys):
         view = _view(array, keys)
-        try:
-            fitted = _fitted(given, view.shape)
-        except InvalidArgumentError:
-            raise InvalidArgumentError(
-                f"setitem: the values do not fit: values={given.shape}, selected={view.shape}"
-            ) from None
-        views.rebind(view, fitted._node)
+        views.rebind(view, _assigned(given, view.shape)._node)
         return
     mask = keys[0]
     arrays = [each for each in keys if is_array(each)]
@@ -333,23 +340,84 @@ def set_item(array: Array, key: Any, value: Any) -> None:
     if covers and whole and list(given._node.shape) in ([], [1]):
         views.rebind(array, _masked(array, mask, given.reshape(()))._node)
         return
-    lead = sum(map(is_array, keys))
-    if whole and all(is_array(each) and each.dtype != "bool" for each in keys[:lead]):
-        # Whole rows, or elements, by positions along the first axes.
-        positions = keys[:lead]
-        rows = broadcast_shapes(*(each.shape for each in positions))
-        fitted = _fitted(given, (*rows, *array.shape[lead:]))
-        mark("setitem")
-        indices = [each._node for each in positions]
-        views.rebind(array, _core.scatter_elements(array._node, indices, fitted._node))
-        return
-    # Where each element of the key lies in the flat array.
-    places = _gathered(iota(array.size, array).reshape(array.shape), keys, is_parted)
-    flat = array.reshape(-1)
-    fitted = _fitted(given, places.shape)
+    for axis, each in zip(_axes_of(keys), keys, strict=True):
+        if _is_index(each):
+            _check_positions(each, axis, array.shape)
+    base, spread = _spread(array, keys)
+    indices, shape = _element_positions(base, spread, is_parted)
+    fitted = _assigned(given, shape)
     mark("setitem")
-    node = _core.scatter_elements(flat._node, [places.reshape(-1)._node], fitted.reshape(-1)._node)
-    views.rebind(array, _core.reshape(node, array.shape))
+    node = _core.scatter_elements(base._node, [each._node for each in indices], fitted._node)
+    views.rebind(array, _core.reshape(node, list(array.shape)) if base is not array else node)
+
+
+def _assigned(given: Array, shape: tuple[int, ...]) -> Array:
+    """The values repeated to the shape of what they are assigned to."""
+    try:
+        return _fitted(given, shape)
+    except InvalidArgumentError:
+        raise InvalidArgumentError(
+            f"setitem: the values do not fit: values={given.shape}, selected={shape}"
+        ) from None
+
+
+def _check_positions(key: Any, axis: int, shape: tuple[int, ...]) -> None:
+    """Refuse positions out of range now: an update that fails when it runs would lose the array."""
+    if not is_array(key):
+        low = high = _index(key)
+    elif key.dtype.kind in "iu" and key.size:
+        _core.force([key._node])
+        low, high = int(key.min()), int(key.max())
+    else:
+        return
+    size = shape[axis]
+    if low < -size or high >= size:
+        raise OutOfBoundsError(
+            f"setitem: index out of range: index={low if low < -size else high}, axis={axis}, "
+            f"size={size}"
+        )
+
+
+def _element_positions(
+    array: Array, spread: list[Any], is_parted: bool
+) -> tuple[list[Array], tuple[int, ...]]:
+    """The positions of what a key picks along each axis, and its shape.
+
+    Last axes of which all is picked need no positions.
+    """
+    sizes = list(array.shape)
+    rows: list[int] = []
+    while not is_array(spread[-1]) and spread[-1] == slice(None):
+        spread = spread[:-1]
+        rows.insert(0, sizes.pop())
+    places, together = _indexed(spread)
+    own = broadcast_shapes(*(spread[d].shape for d in places))
+    first = 0 if is_parted or not together else places[0]
+    # What slices and new axes pick along each of their axes.
+    lines: list[Array | None] = []
+    picked: list[int] = []
+    axis = 0
+    for each in spread:
+        if each is not None:
+            axis += 1
+        if is_array(each):
+            continue
+        begin, step, count = (0, 1, 1) if each is None else _slice_item(each, sizes[axis - 1])
+        lines.append(None if each is None else iota(count, array) * step + begin)
+        picked.append(count)
+    shape = (*picked[:first], *own, *picked[first:])
+    indices: list[Array] = []
+    line = 0
+    for each in spread:
+        if is_array(each):
+            end = first + len(own)
+            indices.append(in_dim(each, shape, range(end - each.ndim, end)))
+            continue
+        along = lines[line]
+        if along is not None:
+            indices.append(in_dim(along, shape, [line if line < first else line + len(own)]))
+        line += 1
+    return indices, (*shape, *rows)
 
 
 def _masked(array: Array, mask: Array, value: Array) -> Array:
