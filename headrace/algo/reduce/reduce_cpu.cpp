@@ -70,37 +70,50 @@ struct Max {
 // Of 2 to 12 KiB: lines of 400 doubles are read at 42 GB/s by two threads, at 38 with 6 or more.
 constexpr size_t kFetchAhead = 3 << 10;
 
+/// The first `count` values at x, in a vector with neutral ones behind them. Whole vectors are
+/// loaded from where they lie: by way of memory of our own a line of 400 takes 1.18 times as long.
+template <class Fold, class T>
+HR_INLINE Vec load_first(const T* x, int64_t count) {
+  constexpr auto kWidth = static_cast<int64_t>(hn::MaxLanes(D()));
+  if (count >= kWidth) return load(x);
+  T part[kWidth];
+  std::fill(part, part + kWidth, static_cast<T>(Fold::kNeutral));
+  for (int64_t k = 0; k < count; ++k) part[k] = x[k];
+  return load(part);
+}
+
 template <class Fold, class T>
 double fold_lanes(const T* x, int64_t count, double mean) {
   constexpr int kWidth = static_cast<int>(hn::MaxLanes(D()));
   constexpr int kVectors = 32 / kWidth;
   const Vec center = hn::Set(D(), mean);
   Vec lanes[kVectors];
-  T rest[32];  // what lies behind the last whole group of lanes
   const int64_t whole = count / 32 * 32;
-  if (whole < count) {
-    std::fill(rest, rest + 32, static_cast<T>(Fold::kNeutral));
-    std::copy(x + whole, x + count, rest);
-  }
   // The processor fetches ahead within a page of 4 KiB only; mostly the next block lies behind.
   const auto fetch = [x](int64_t i) {
     for (size_t line = 0; line < 32 * sizeof(T); line += 64)
       __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kFetchAhead + line, 0, 2);
   };
-  const T* const first = whole > 0 ? x : rest;
   fetch(0);
-  for (int j = 0; j < kVectors; ++j) lanes[j] = Fold::term(load(first + j * kWidth), center);
+  if (whole > 0) {
+    for (int j = 0; j < kVectors; ++j) lanes[j] = Fold::term(load(x + j * kWidth), center);
+  } else {
+    for (int j = 0; j < kVectors; ++j)
+      lanes[j] = Fold::term(load_first<Fold>(x + j * kWidth, count - j * kWidth), center);
+  }
   for (int64_t i = 32; i < whole; i += 32) {
     fetch(i);
     for (int j = 0; j < kVectors; ++j)
       lanes[j] = Fold::join(lanes[j], Fold::term(load(x + i + j * kWidth), center));
   }
-  if (0 < whole &&
-      whole < count) {  // neutral values change nothing: whole vectors of them are left out
+  if (0 < whole && whole < count) {  // neutral values change nothing: vectors of them are left out
     fetch(whole);
-    const int64_t vectors = (count - whole + kWidth - 1) / kWidth;
-    for (int j = 0; j < kVectors; ++j)
-      if (j < vectors) lanes[j] = Fold::join(lanes[j], Fold::term(load(rest + j * kWidth), center));
+    for (int j = 0; j < kVectors; ++j) {
+      const int64_t first = whole + j * kWidth;
+      if (first < count)
+        lanes[j] =
+            Fold::join(lanes[j], Fold::term(load_first<Fold>(x + first, count - first), center));
+    }
   }
   for (int half = kVectors / 2; half > 0; half /= 2)
     for (int j = 0; j < half; ++j) lanes[j] = Fold::join(lanes[j], lanes[j + half]);
