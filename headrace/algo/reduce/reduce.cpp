@@ -563,13 +563,23 @@ class Lines {
   /// Whether the partials of a line are its fold alone.
   bool folds() const { return folds_; }
 
+  /// Whether a line is one block of which `fold` gives the result.
+  bool folds_at_once() const { return folds_ && length_ > 0 && length_ <= kBlockRows; }
+
   /// Room that `reduce` works in.
   Buffer tile() const {
-    const int64_t bytes = by_rows_  ? 33 * at_once_ * int64_t{sizeof(double)}
+    const int64_t bytes = by_rows_  ? 32 * at_once_ * int64_t{sizeof(double)}
                           : turns() ? at_once_ * kTileRows * width_
                                     : 0;
+    const int64_t folded = at_once_ * int64_t{sizeof(double)};
     const int64_t trees = length_ <= kBlockRows ? 0 : kLevels * at_once_;
-    return Buffer::allocate(trees * int64_t{sizeof(ReducePartial)} + bytes);
+    return Buffer::allocate(trees * int64_t{sizeof(ReducePartial)} + folded + bytes);
+  }
+
+  /// The folds of the lines of a group that `folds_at_once`.
+  void fold(int64_t group, std::byte* tile, double* out) const {
+    const auto [first, last] = bounds(group);
+    fold_block(data_ + offset(first) * width_, last - first, length_, tile, out);
   }
 
   /// Partials of rows [begin, end) of the lines of a group: a tree for each, as PartialTree, all of
@@ -604,8 +614,10 @@ class Lines {
 
  private:
   static constexpr int64_t kBytesAtOnce = 256;
-  static constexpr int64_t kBytesOfRow = 4096;  // read together where columns are folded by rows
-  static constexpr int64_t kLinesAtOnce = 256;  // that lie contiguous
+  // Read together where columns are folded by rows. The sums of 400 rows of 1e5 doubles take 6.3
+  // ms, with 4 KiB 7.6 and with 32 KiB 7.1; a plain read takes 4.9.
+  static constexpr int64_t kBytesOfRow = 16 << 10;
+  static constexpr int64_t kLinesAtOnce = 256;           // that lie contiguous
   static constexpr int64_t kTileRows = kBlockRows + 16;  // else all lines lie in one set of a cache
 
   static constexpr int64_t kLevels = 8;  // of a tree over the blocks of a morsel
@@ -615,41 +627,47 @@ class Lines {
 
   void reduce_block(const Reducer& reducer, const std::byte* rows, int64_t lines, int64_t row,
                     int64_t count, std::byte* tile, ReducePartial* out) const {
-    auto* const folded = reinterpret_cast<double*>(tile);
-    if (by_rows_)
-      fold_by_rows(rows, count, lines, folded);
-    else if (turns())
-      turn(rows, lines, count, tile);
-    const int64_t apart = turns() ? kTileRows : strides_.empty() ? 0 : strides_.back();
-    for (int64_t line = 0; line < lines; ++line) {
-      const std::byte* values = (turns() ? tile : rows) + line * apart * width_;
-      if (folds_) {
-        out[line] = {.count = count, .value = by_rows_ ? folded[line] : fold(values, count)};
-      } else {
-        out[line] = reducer.block(values, nullptr, count, row);
-      }
+    if (folds_) {
+      auto* const folded = reinterpret_cast<double*>(tile);
+      fold_block(rows, lines, count, tile + at_once_ * int64_t{sizeof(double)}, folded);
+      for (int64_t line = 0; line < lines; ++line)
+        out[line] = {.count = count, .value = folded[line]};
+      return;
     }
+    if (turns()) turn(rows, lines, count, tile);
+    for (int64_t line = 0; line < lines; ++line)
+      out[line] = reducer.block(values_of(line, rows, tile), nullptr, count, row);
   }
 
-  double fold(const std::byte* values, int64_t count) const {
-    return is_single_
-               ? cpu::accumulate_block(fold_, reinterpret_cast<const float*>(values), count, 0)
-               : cpu::accumulate_block(fold_, reinterpret_cast<const double*>(values), count, 0);
+  void fold_block(const std::byte* rows, int64_t lines, int64_t count, std::byte* tile,
+                  double* out) const {
+    if (is_single_)
+      fold_values<float>(rows, lines, count, tile, out);
+    else
+      fold_values<double>(rows, lines, count, tile, out);
+  }
+
+  template <class T>
+  void fold_values(const std::byte* rows, int64_t lines, int64_t count, std::byte* tile,
+                   double* out) const {
+    if (by_rows_)
+      return cpu::accumulate_columns(fold_, reinterpret_cast<const T*>(rows), step_, count, lines,
+                                     reinterpret_cast<double*>(tile), out);
+    if (turns()) turn(rows, lines, count, tile);
+    for (int64_t line = 0; line < lines; ++line)
+      out[line] = cpu::accumulate_block(
+          fold_, reinterpret_cast<const T*>(values_of(line, rows, tile)), count, 0);
+  }
+
+  /// Where a line of a block lies, which is turned into the tile if its values lie apart.
+  const std::byte* values_of(int64_t line, const std::byte* rows, const std::byte* tile) const {
+    const int64_t apart = turns() ? kTileRows : strides_.empty() ? 0 : strides_.back();
+    return (turns() ? tile : rows) + line * apart * width_;
   }
 
   static bool is_one_fold(Aggregate r) {
     return r == Aggregate::kSum || r == Aggregate::kMean || r == Aggregate::kProduct ||
            r == Aggregate::kMin || r == Aggregate::kMax;
-  }
-
-  void fold_by_rows(const std::byte* rows, int64_t count, int64_t lines, double* out) const {
-    double* const lanes = out + at_once_;
-    if (is_single_)
-      cpu::accumulate_columns(fold_, reinterpret_cast<const float*>(rows), step_, count, lines,
-                              lanes, out);
-    else
-      cpu::accumulate_columns(fold_, reinterpret_cast<const double*>(rows), step_, count, lines,
-                              lanes, out);
   }
 
   int64_t offset(int64_t line) const {
@@ -745,6 +763,7 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
   // Tasks are morsels of groups of lines, or several groups of short lines.
   constexpr int64_t kTaskValues = int64_t{1} << 16;
   const int64_t morsels = std::max<int64_t>(1, num_morsels(lines.length()));
+  const bool at_once = as_it_is && morsels == 1 && lines.folds_at_once();
   const int64_t step = morsels > 1 ? 1 : std::max<int64_t>(1, kTaskValues / lines.values());
   const int64_t kept = checked_multiply("reduce", morsels > 1 ? morsels : 0, lines.count());
   Buffer room = Buffer::allocate(checked_multiply("reduce", kept, int64_t{sizeof(ReducePartial)}));
@@ -753,9 +772,16 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
     const int64_t morsel = task % morsels, first = task / morsels * step;
     const auto [index, begin, end] = morsel_at(morsel, lines.length());
     Buffer tile = lines.tile();
-    std::vector<ReducePartial> made(morsels > 1 ? 0 : static_cast<size_t>(lines.at_once()));
+    std::vector<ReducePartial> made(morsels > 1 || at_once ? 0
+                                                           : static_cast<size_t>(lines.at_once()));
     for (int64_t group = first; group < std::min(lines.groups(), first + step); ++group) {
       const auto [line, last] = lines.bounds(group);
+      if (at_once) {
+        auto* const results = reinterpret_cast<double*>(out);
+        lines.fold(group, tile.mutable_data(), results + line);
+        std::transform(results + line, results + last, results + line, with_one_nan);
+        continue;
+      }
       ReducePartial* const to = morsels > 1 ? partials + index * lines.count() + line : made.data();
       lines.reduce(reducer, group, begin, end, tile.mutable_data(), to);
       for (int64_t i = line; i < last && morsels == 1; ++i) finish(i, to[i - line]);
