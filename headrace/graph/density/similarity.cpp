@@ -7,7 +7,6 @@
 #include "headrace/graph/density/intersect_rows.h"
 #include "headrace/graph/density/similarity_kernels.h"
 #include "headrace/graph/density/similarity_math.h"
-#include "headrace/graph/structure/entry_weights.h"
 #include "headrace/graph/structure/graph_places.h"
 #include "headrace/graph/structure/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
@@ -90,7 +89,7 @@ Column similarity(const Graph& graph, Similarity kind, const Column& first, cons
     });
   } else {
     const bool is_cosine = kind == Similarity::kCosine;
-    const Buffer given = entry_weights(word_of(kind), csr, *weights, WeightRule::kNotNegative);
+    const Buffer given = graph.out_weights(word_of(kind), *weights, WeightRule::kNotNegative);
     const auto* const weight = given.as<double>();
     const BudgetedVector<double> sums = sums_of(csr, weight, is_cosine);
     each_pair(csr, first, second, [&](int64_t i, int64_t u, int64_t v) {
@@ -154,7 +153,7 @@ SimilarVertices most_similar(const Graph& graph, Similarity kind, std::span<cons
   Buffer given;
   BudgetedVector<double> sums;
   if (weights) {
-    given = entry_weights(op, csr, *weights, WeightRule::kNotNegative);
+    given = graph.out_weights(op, *weights, WeightRule::kNotNegative);
     sums = sums_of(csr, given.as<double>(), is_cosine);
   }
   const double* const weight = weights ? given.as<double>() : nullptr;

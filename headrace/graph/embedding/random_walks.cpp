@@ -5,7 +5,6 @@
 #include "headrace/base/error.h"
 #include "headrace/graph/embedding/random_walks_kernels.h"
 #include "headrace/graph/embedding/random_walks_math.h"
-#include "headrace/graph/structure/entry_weights.h"
 #include "headrace/memory/adaptors/allocator.h"
 
 #include <algorithm>
@@ -67,7 +66,7 @@ Tensor random_walks(const Graph& graph, const Column& starts, const WalkOptions&
     if (graph.place().is_gpu()) return cuda::random_walks(graph, starts, options, weights);
   const Csr& csr = graph.out();
   BudgetedVector<double> sums;
-  if (weights) sums = prefix_sums(csr, entry_weights(kOp, csr, *weights, WeightRule::kNotNegative));
+  if (weights) sums = prefix_sums(csr, graph.out_weights(kOp, *weights, WeightRule::kNotNegative));
   const int64_t walks = starts.num_rows(), width = options.length + 1;
   Buffer made = Buffer::allocate(8 * walks * width);
   if (walks > 0) {

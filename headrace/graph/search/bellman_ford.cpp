@@ -5,7 +5,6 @@
 #include "headrace/algo/select/bitmap_builder.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/interrupt.h"
-#include "headrace/graph/structure/entry_weights.h"
 #include "headrace/graph/structure/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
 
@@ -107,8 +106,7 @@ NodePtr bellman_ford_table(const Graph& graph, const NodePtr& weights, int64_t s
                                                                   std::span<const Value> values) {
     const Csr& csr = graph.out();
     const int64_t vertices = csr.vertices;
-    const Buffer of_entries =
-        entry_weights(kOp, csr, std::get<Column>(values[0]), WeightRule::kAny);
+    const Buffer of_entries = graph.out_weights(kOp, std::get<Column>(values[0]), WeightRule::kAny);
     const double* const lengths = csr.entries() > 0 ? of_entries.as<double>() : nullptr;
     Buffer found = Buffer::allocate(8 * vertices);
     auto* const distances = found.mutable_as<double>();

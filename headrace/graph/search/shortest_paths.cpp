@@ -7,7 +7,6 @@
 #include "headrace/exec/interrupt.h"
 #include "headrace/exec/scratch_pool.h"
 #include "headrace/graph/search/shortest_paths_kernels.h"
-#include "headrace/graph/structure/entry_weights.h"
 #include "headrace/graph/structure/vertex_columns.h"
 #include "headrace/memory/adaptors/allocator.h"
 
@@ -279,7 +278,7 @@ Buffer shortest_path_lengths(const Graph& graph, const Column& weights, int64_t 
     if (graph.place().is_gpu())
       return cuda::shortest_path_lengths(graph, weights, source, cutoff).lengths;
   const Buffer of_entries =
-      entry_weights("shortest_path_length", graph.out(), weights, WeightRule::kNotNegative);
+      graph.out_weights("shortest_path_length", weights, WeightRule::kNotNegative);
   return lengths(graph, weights, of_entries, source, cutoff);
 }
 
@@ -304,7 +303,7 @@ NodePtr shortest_path_table(const Graph& graph, const NodePtr& weights, int64_t 
         return made;
       }
     const Buffer of_entries =
-        entry_weights("shortest_path_length", graph.out(), given, WeightRule::kNotNegative);
+        graph.out_weights("shortest_path_length", given, WeightRule::kNotNegative);
     const Buffer found = lengths(graph, given, of_entries, source, cutoff);
     out.column([&] {
       const auto* const distance = found.as<double>();

@@ -258,9 +258,16 @@ struct GraphTable final : TableOperator {
 
 /// Other forms of the same edges; the pressure callback drops them.
 struct Graph::State::Forms {
+  struct Weights {
+    Column of{};
+    WeightRule rule{};
+    Buffer entries{};
+  };
+
   std::mutex mutex{};
   std::optional<Csr> in{};
   std::optional<HubOrder> hubs{};
+  std::optional<Weights> weights{};
   int64_t callback = 0;
   // Of a graph on a device.
   std::optional<Csr> on_host{};
@@ -275,8 +282,10 @@ struct Graph::State::Forms {
       int64_t bytes = 0;
       if (in) bytes += in->offsets.size_bytes() + in->targets.size_bytes();
       if (hubs) bytes += hubs->size_bytes();
+      if (weights) bytes += weights->entries.size_bytes();
       in.reset();
       hubs.reset();
+      weights.reset();
       return bytes;
     });
   }
@@ -433,6 +442,24 @@ const Csr& Graph::out() const {
     return made;
   });
   return *forms.on_host;
+}
+
+Buffer Graph::out_weights(std::string_view op, const Column& weights, WeightRule rule) const {
+  State::Forms& forms = *state_->forms;
+  const auto is_of = [&](const State::Forms::Weights& kept) {
+    return kept.of.values_buffer() == weights.values_buffer() &&
+           kept.of.offset() == weights.offset() && kept.rule == rule;
+  };
+  {
+    const std::lock_guard lock(forms.mutex);
+    if (forms.weights && is_of(*forms.weights)) return forms.weights->entries;
+  }
+  Buffer made = entry_weights(op, out(), weights, rule);
+  // Others may write memory that is theirs.
+  if (weights.values_buffer().is_foreign()) return made;
+  const std::lock_guard lock(forms.mutex);
+  forms.weights = {weights, rule, made};
+  return made;
 }
 
 Csr Graph::in_there() const {

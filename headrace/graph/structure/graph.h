@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/data/column.h"
 #include "headrace/graph/structure/csr.h"
+#include "headrace/graph/structure/entry_weights.h"
 #include "headrace/graph/structure/hub_order.h"
 #include "headrace/plan/graph/node.h"
 
@@ -34,11 +35,9 @@ enum class GraphChange : uint8_t { kAddEdge, kAddVertex, kRemoveEdges, kRemoveVe
 
 /// An immutable graph; copying it shares everything. Vertices are numbered 0, 1, ... in the order
 /// of their ids. An undirected edge is an entry in the rows of both ends, a self loop one entry.
-/// The transpose and the order of hubs are made when they are first needed, and dropped when memory
-/// is short.
-
-/// The transpose is made when it is first needed, and dropped when memory is short. A graph of
-/// columns on a device is made there, and algorithms with kernels run there.
+/// The transpose, the order of hubs and weights of entries are made when they are first needed, and
+/// dropped when memory is short. A graph of columns on a device is made there, and algorithms with
+/// kernels run there.
 class HR_API Graph {
  public:
   /// Of the edges source[i] to target[i], each one column a key, all of the same dtypes; `nodes`
@@ -94,6 +93,10 @@ class HR_API Graph {
 
   /// For gathering along the entries of `in`.
   HubOrder hubs() const;
+
+  /// Those that `entry_weights` (entry_weights.h) gives the entries of `out`: kept for the next
+  /// call with the same column, and dropped when memory is short.
+  Buffer out_weights(std::string_view op, const Column& weights, WeightRule rule) const;
 
   /// Both of a graph on a CUDA device, there; and `in_there` by falling degree.
   const Csr& out_there() const { return state_->out; }

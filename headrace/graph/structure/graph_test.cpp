@@ -236,5 +236,35 @@ TEST_P(GraphTest, NoEdgeIsAShortcut) {
   }
 }
 
+TEST_P(GraphTest, WeightsOfEntriesAreKeptForTheSameColumn) {
+  const Edges edges = some_edges(1000, 100, 5);
+  const Graph graph = edges.graph({false, true, false, true});
+  const auto weights_of = [&](const Column& weights, WeightRule rule) {
+    return graph.out_weights("paths", weights, rule);
+  };
+  const Column weights = column_of(edges.weights);
+  const Buffer made = weights_of(weights, WeightRule::kNotNegative);
+  EXPECT_EQ(weights_of(weights, WeightRule::kNotNegative), made);
+  EXPECT_THROW(weights_of(weights, WeightRule::kPositive), InvalidArgumentError);
+
+  std::vector<double> twice = edges.weights;
+  for (double& weight : twice) weight *= 2;
+  const Buffer others = weights_of(column_of(twice), WeightRule::kNotNegative);
+  for (int64_t i = 0; i < graph.out().entries(); ++i)
+    ASSERT_EQ(others.as<double>()[i], 2 * made.as<double>()[i]);
+}
+
+TEST_P(GraphTest, WeightsInMemoryOfOthersAreReadAnew) {
+  const Edges edges = some_edges(1000, 100, 5);
+  const Graph graph = edges.graph({false, true, false, true});
+  std::vector<double> memory = edges.weights;
+  const auto bytes = static_cast<int64_t>(8 * memory.size());
+  const Column weights(TypeId::kFloat64, static_cast<int64_t>(memory.size()),
+                       Buffer::adopt(memory.data(), bytes, {nullptr, [](void*) noexcept {}}));
+  const double before = graph.out_weights("paths", weights, WeightRule::kAny).as<double>()[0];
+  for (double& weight : memory) weight += 1;
+  EXPECT_EQ(graph.out_weights("paths", weights, WeightRule::kAny).as<double>()[0], before + 1);
+}
+
 }  // namespace
 }  // namespace hr
