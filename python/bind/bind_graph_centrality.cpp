@@ -11,6 +11,7 @@
 #include "headrace/graph/search/maximum_flow.h"
 #include "headrace/graph/search/strong_components.h"
 #include "headrace/graph/search/topological.h"
+#include "headrace/plan/graph/placement.h"
 
 namespace {
 
@@ -20,7 +21,7 @@ using Given = std::optional<NodePtr>;
 
 hr::Column column_of(const NodePtr& node) {
   hr::force({node});
-  return std::get<hr::Column>(node->value());
+  return std::get<hr::Column>(hr::to_place(node->value(), hr::host));
 }
 
 NodePtr node_of(const Given& node) {

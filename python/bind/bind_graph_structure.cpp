@@ -12,6 +12,7 @@
 #include "headrace/graph/embedding/neighbor_sample.h"
 #include "headrace/graph/embedding/random_walks.h"
 #include "headrace/graph/search/spanning_forest.h"
+#include "headrace/plan/graph/placement.h"
 
 namespace {
 
@@ -20,14 +21,19 @@ using hr::Graph;
 using hr::NodePtr;
 using MaybeNode = std::optional<NodePtr>;
 
-Column column_of(const NodePtr& node) {
+Column column_of(const NodePtr& node, hr::Place place = hr::host) {
   const NodePtr nodes[] = {node};
   hr::force(nodes);
-  return std::get<Column>(node->value());
+  return std::get<Column>(hr::to_place(node->value(), place));
 }
 
-std::optional<Column> column_of(const MaybeNode& node) {
-  return node ? std::optional(column_of(*node)) : std::nullopt;
+std::optional<Column> column_of(const MaybeNode& node, hr::Place place = hr::host) {
+  return node ? std::optional(column_of(*node, place)) : std::nullopt;
+}
+
+// Where kernels of CUDA read what comes with a graph; else the host does.
+hr::Place place_of(const Graph& graph) {
+  return graph.place().is_gpu() ? graph.place() : hr::host;
 }
 
 }  // namespace
@@ -106,8 +112,9 @@ void bind_graph_structure(nb::module_& m) {
       "graph_random_walks",
       [](const Graph& graph, const NodePtr& starts, int64_t length, double p, double q,
          uint64_t seed, const MaybeNode& weights) {
-        return hr::lazy_value(
-            hr::random_walks(graph, column_of(starts), {length, p, q, seed}, column_of(weights)));
+        return hr::lazy_value(hr::random_walks(graph, column_of(starts, place_of(graph)),
+                                               {length, p, q, seed},
+                                               column_of(weights, place_of(graph))));
       },
       "graph"_a, "starts"_a, "length"_a, "p"_a, "q"_a, "seed"_a, "weights"_a, Unlocked());
   m.def(
@@ -115,7 +122,7 @@ void bind_graph_structure(nb::module_& m) {
       [](const Graph& graph, const NodePtr& seeds, const std::vector<int64_t>& fanout, bool replace,
          uint64_t seed) {
         const hr::NeighborSample made =
-            hr::neighbor_sample(graph, column_of(seeds), {fanout, replace, seed});
+            hr::neighbor_sample(graph, column_of(seeds, place_of(graph)), {fanout, replace, seed});
         MaybeNode edge;
         if (made.edge) edge = hr::lazy_value(*made.edge);
         return std::tuple(hr::lazy_value(made.node), hr::lazy_value(made.row),
