@@ -58,7 +58,7 @@ struct ScanCsv final : TableOperator {
                 TableState*) const override {
     if (predicates.empty())
       return made_at_default_place(
-          name(), [&](Place place) { return scan.read(wanted, max_rows, place).table; });
+          [&](Place place) { return scan.read(wanted, max_rows, place).table; });
     return scan.read_where(filter_of(predicates, wanted.size(), inputs), wanted, max_rows).table;
   }
 

@@ -684,8 +684,7 @@ struct ScanRowGroups final : TableOperator {
       return place_of(value).is_host();
     });
     if (!moves) return made;
-    return std::get<Table>(
-        made_at_default_place(name(), [&](Place place) { return to_place(Value(made), place); }));
+    return std::get<Table>(at_default_place(made));
   }
 
   int64_t guess_rows(const InputEstimates& inputs) const override {

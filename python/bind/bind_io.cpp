@@ -230,7 +230,7 @@ void bind_io(nb::module_& m) {
         const hr::Source from = source_of("read_csv", source);
         const GilReleased unlocked;
         hr::CsvResult result = hr::made_at_default_place(
-            "read_csv", [&](hr::Place place) { return hr::read_csv(from, options, place); });
+            [&](hr::Place place) { return hr::read_csv(from, options, place); });
         return std::pair(std::move(result.table), std::move(result.rejects));
       },
       "source"_a.none(), "options"_a);
@@ -241,7 +241,7 @@ void bind_io(nb::module_& m) {
         std::vector<hr::Dtype> each;
         for (const std::string& word : dtypes) each.push_back(hr::dtype_from_name(word));
         hr::CsvFilesResult result = hr::made_at_default_place(
-            "read_csv", [&](hr::Place place) { return hr::read_csv_files(scans, each, place); });
+            [&](hr::Place place) { return hr::read_csv_files(scans, each, place); });
         return std::pair(std::move(result.table), std::move(result.rows));
       },
       "scans"_a, "dtypes"_a);

@@ -56,10 +56,7 @@ void bind_json(nb::module_& m) {
         const hr::Source from = source_of("read_json", source);
         const GilReleased unlocked;
         hr::JsonResult result = hr::read_json(from, options);
-        result.table =
-            std::get<hr::Table>(hr::made_at_default_place("read_json", [&](hr::Place place) {
-              return hr::to_place(hr::Value(result.table), place);
-            }));
+        result.table = std::get<hr::Table>(hr::at_default_place(result.table));
         return std::pair(std::move(result.table), std::move(result.rejects));
       },
       "source"_a, "options"_a);

@@ -161,9 +161,7 @@ struct ScanJson final : TableOperator {
 
   Table execute(const std::vector<bool>& wanted, std::span<const Value>,
                 TableState*) const override {
-    Table table = scan.read(wanted, max_rows).table;
-    return std::get<Table>(
-        made_at_default_place(name(), [&](Place place) { return to_place(Value(table), place); }));
+    return std::get<Table>(at_default_place(scan.read(wanted, max_rows).table));
   }
 
   int64_t guess_rows(const InputEstimates&) const override {

@@ -214,8 +214,7 @@ struct ParquetFile::State {
   static Table read_at(Place place, std::deque<FileColumns>& files,
                        const std::vector<bool>& wanted);
   static Table read_there(std::deque<FileColumns>& files, const std::vector<bool>& wanted) {
-    return made_at_default_place("read_parquet",
-                                 [&](Place place) { return read_at(place, files, wanted); });
+    return made_at_default_place([&](Place place) { return read_at(place, files, wanted); });
   }
   std::unique_ptr<ColumnCursor> cursor(const ByteSource& source, const ColumnSchema& column,
                                        int64_t g) const;

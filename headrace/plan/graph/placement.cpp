@@ -315,8 +315,12 @@ void set_default_place(Place place) {
   all.place = place;
 }
 
-void make_at_default_place(std::string_view, const std::function<void(Place)>& make) {
+void make_at_default_place(const std::function<void(Place)>& make) {
   make_where_there_is_room(default_place(), make);
+}
+
+Value at_default_place(const Value& value) {
+  return where_there_is_room(value, default_place());
 }
 
 std::vector<Place> default_shards() {

@@ -34,16 +34,20 @@ HR_API NodePtr to_place(const NodePtr& input, Place place);
 HR_API Place default_place();
 HR_API void set_default_place(Place place);
 
-HR_API void make_at_default_place(std::string_view op, const std::function<void(Place)>& make);
+/// Calls `make` for the default place; for the host, where what it makes is kept for that place
+/// (slices.h), if the device there has no room for it.
+HR_API void make_at_default_place(const std::function<void(Place)>& make);
 
-/// What `make` gives for the default place, or for the host if the device there has no room for it,
-/// as `fallbacks` tells. Throws OutOfMemoryError instead when strict.
+/// What `make` gives so.
 template <class Make>
-auto made_at_default_place(std::string_view op, const Make& make) {
+auto made_at_default_place(const Make& make) {
   decltype(make(host)) made{};
-  make_at_default_place(op, [&](Place place) { made = make(place); });
+  make_at_default_place([&](Place place) { made = make(place); });
   return made;
 }
+
+/// A value of the host, brought so.
+HR_API Value at_default_place(const Value& value);
 
 /// Devices over which such values are cut, read on the host: `device("cuda:0,1")`; else none.
 HR_API std::vector<Place> default_shards();
