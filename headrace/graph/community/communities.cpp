@@ -72,9 +72,9 @@ struct HostWork {
 
   static Groups copy(const Groups& groups) { return groups; }
 
-  static int64_t move_vertices(const WeightedRows& rows, Resolution resolution, uint64_t seed,
-                               int64_t stop, Groups& groups) {
-    return hr::move_vertices(rows, resolution, seed, stop, groups);
+  static int64_t move_vertices(const WeightedRows& rows, Resolution resolution,
+                               const MoveRules& rules, Groups& groups) {
+    return hr::move_vertices(rows, resolution, rules, groups);
   }
 
   static Groups refine(const WeightedRows& rows, Resolution resolution, uint64_t seed,
@@ -172,8 +172,8 @@ Column ensemble_clustering(const Graph& graph, const std::optional<Column>& weig
   for (int64_t i = 0; i < options.ensemble_size; ++i) {
     report_progress(i, options.ensemble_size);
     Groups groups = alone(rows.vertices());
-    move_vertices(rows, resolution, options.louvain.seed ^ static_cast<uint64_t>(i) << 32,
-                  kLeidenStop, groups);
+    const uint64_t seed = options.louvain.seed ^ static_cast<uint64_t>(i) << 32;
+    move_vertices(rows, resolution, {seed, kLeidenStop, kSlices}, groups);
     each_entry(rows, [&](uint32_t v, size_t at) {
       together[at] += groups[v] == groups[rows.targets[at]];
     });

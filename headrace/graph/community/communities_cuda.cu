@@ -77,12 +77,12 @@ class Work {
     return made;
   }
 
-  int64_t move_vertices(const WeightedRows& rows, Resolution resolution, uint64_t seed,
-                        int64_t stop, Groups& groups) {
+  int64_t move_vertices(const WeightedRows& rows, Resolution resolution, const MoveRules& rules,
+                        Groups& groups) {
     if (rows.vertices > kFewVertices)
-      return cuda::move_vertices(call_, rows, resolution, seed, stop, groups);
+      return cuda::move_vertices(call_, rows, resolution, rules, groups);
     BudgetedVector<uint32_t> here = fetched_groups(groups);
-    const int64_t moved = hr::move_vertices(fetched(rows), resolution, seed, stop, here);
+    const int64_t moved = hr::move_vertices(fetched(rows), resolution, rules, here);
     write(groups, here.data());
     return moved;
   }

@@ -3,6 +3,7 @@
 #pragma once
 #include "headrace/graph/community/communities.h"
 #include "headrace/graph/community/local_moving.h"
+#include "headrace/graph/community/round_draw.h"
 
 #include <deque>
 #include <utility>
@@ -34,7 +35,7 @@ auto pass_of_louvain(Work& work, const Rows& rows, const LouvainOptions& options
     const Rows& now = level(joined.size());
     const int64_t vertices = work.vertices(now);
     Groups of_level = work.alone(vertices);
-    if (work.move_vertices(now, resolution, seed, kLouvainStop, of_level) == 0) break;
+    if (work.move_vertices(now, resolution, {seed, kLouvainStop, kSlices}, of_level) == 0) break;
     const int64_t count = work.number_groups(of_level, vertices);
     Rows next = work.aggregate(now, of_level, count);
     const double after = work.modularity(next, options.resolution);
@@ -49,22 +50,23 @@ auto pass_of_louvain(Work& work, const Rows& rows, const LouvainOptions& options
   for (size_t i = joined.size() - 1; i-- > 0;) {
     work.compose(joined[i], groups);
     groups = std::move(joined[i]);
-    work.move_vertices(level(i), resolution, seed, kLouvainStop, groups);
+    work.move_vertices(level(i), resolution, {seed, kLouvainStop}, groups);
   }
   return groups;
 }
 
 /// One pass of Leiden from `groups`; whether a vertex moved.
 template <class Work, class Rows, class Groups>
-bool improve(Work& work, const Rows& rows, Resolution resolution, uint64_t seed, Groups& groups) {
+bool improve(Work& work, const Rows& rows, Resolution resolution, MoveRules rules, Groups& groups) {
   const int64_t all = work.vertices(rows);
   Rows level = rows;
   Groups of_level = work.copy(groups);  // groups of the level's vertices
   Groups vertices = work.alone(all);    // the level's vertex of each vertex
   bool moved = false;
   for (;;) {
-    moved = work.move_vertices(level, resolution, seed, kLeidenStop, of_level) > 0 || moved;
-    Groups parts = work.refine(level, resolution, seed, of_level);
+    moved = work.move_vertices(level, resolution, rules, of_level) > 0 || moved;
+    rules.slices = 1;
+    Groups parts = work.refine(level, resolution, rules.seed, of_level);
     const int64_t before = work.vertices(level);
     const int64_t count = work.number_groups(parts, before);
     if (count == before) break;
@@ -85,8 +87,11 @@ template <class Work, class Rows>
 auto pass_of_leiden(Work& work, const Rows& rows, const LeidenOptions& options, uint64_t seed) {
   const Resolution resolution = resolution_of(options.resolution, rows.total);
   auto groups = work.alone(work.vertices(rows));
-  for (int64_t i = 0; i != options.n_iterations; ++i)
-    if (!improve(work, rows, resolution, seed + static_cast<uint64_t>(i), groups)) break;
+  for (int64_t i = 0; i != options.n_iterations; ++i) {
+    const uint64_t own_seed = seed + static_cast<uint64_t>(i);
+    if (!improve(work, rows, resolution, {own_seed, kLeidenStop, i == 0 ? kSlices : 1}, groups))
+      break;
+  }
   return groups;
 }
 

@@ -43,10 +43,10 @@ class Moving {
     }
   }
 
-  int64_t round(RandomKey key) {
+  int64_t round(RandomKey key, int slices) {
     int64_t moved = 0;
     const auto turns =
-        draw_sub_rounds(rows_.vertices(), key, [&](uint32_t v) { return active_[v] != 0; });
+        draw_sub_rounds(rows_.vertices(), key, [&](uint32_t v) { return active_[v] != 0; }, slices);
     for (const Vertices& vertices : turns) {
       look_for_interrupt();
       const Moves moves =
@@ -223,14 +223,14 @@ class Refining {
 
 }  // namespace
 
-int64_t move_vertices(const WeightedRows& rows, Resolution resolution, uint64_t seed, int64_t stop,
+int64_t move_vertices(const WeightedRows& rows, Resolution resolution, const MoveRules& rules,
                       Vertices& groups) {
   Moving moving(rows, resolution, groups);
   int64_t moved = 0;
   for (uint32_t i = 0; i < kRounds; ++i) {
-    const int64_t now = moving.round({seed, i});
+    const int64_t now = moving.round({rules.seed, i}, i == 0 ? rules.slices : 1);
     moved += now;
-    if (now <= rows.vertices() / stop) break;
+    if (now <= rows.vertices() / rules.stop) break;
   }
   return moved;
 }

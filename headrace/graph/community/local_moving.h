@@ -26,14 +26,19 @@ HR_BOTH inline double modularity_share(int64_t within, int64_t degree, int64_t t
   return static_cast<double>(within) / all - resolution * share * share;
 }
 
-/// The last round moves at most one in this many vertices. Those of Louvain move again on the way
+/// MoveRules::stop. Vertices of Louvain move again on the way
 /// down its levels: 1000 took 1.5 times as long there for 0.2 % more modularity.
 inline constexpr int64_t kLeidenStop = 1000, kLouvainStop = 64;
 
-/// Moves vertices to the groups of neighbours where they gain most, until at most one in `stop`
-/// does; groups are ids below the number of vertices. Vertices of one sub-round, drawn by `seed`,
-/// decide on the same groups; ties go to the least. Returns how many moved.
-int64_t move_vertices(const WeightedRows& rows, Resolution resolution, uint64_t seed, int64_t stop,
+struct MoveRules {
+  uint64_t seed;   ///< of the sub-rounds, whose vertices decide on the same groups
+  int64_t stop;    ///< the last round moves at most one vertex in this many
+  int slices = 1;  ///< of the first round; kSlices where vertices are alone
+};
+
+/// Moves vertices to the groups of neighbours where they gain most, ties to the least; groups are
+/// ids below the number of vertices. Returns how many moved.
+int64_t move_vertices(const WeightedRows& rows, Resolution resolution, const MoveRules& rules,
                       BudgetedVector<uint32_t>& groups);
 
 /// Connected parts of groups: vertices that are alone join the part of their group where they gain

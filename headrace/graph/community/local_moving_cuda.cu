@@ -104,10 +104,15 @@ struct Refining {
   __device__ void taken(uint32_t) const {}
 };
 
-struct Active {
+struct ActiveOfSlice {
   const uint8_t* active;
+  RandomKey key;
+  int slice;
+  int slices;
 
-  __device__ bool operator()(uint32_t v) const { return active[v] != 0; }
+  __device__ bool operator()(uint32_t v) const {
+    return active[v] != 0 && slice_of(round_draw(key, v), slices) == slice;
+  }
 };
 
 struct WellConnected {
@@ -271,7 +276,7 @@ Wide* words_of(const Room<int64_t>& room) {
 }  // namespace
 
 int64_t move_vertices(DeviceCall& call, const WeightedRows& rows, Resolution resolution,
-                      uint64_t seed, int64_t stop, const Room<uint32_t>& groups) {
+                      const MoveRules& rules, const Room<uint32_t>& groups) {
   const int64_t vertices = rows.vertices;
   const cudaStream_t stream = stream_of(call);
   const WeightedEntries entries(rows);
@@ -288,11 +293,8 @@ int64_t move_vertices(DeviceCall& call, const WeightedRows& rows, Resolution res
       groups.data, rows.degrees.data, vertices, words_of(of_groups), sizes.data);
   const Moving task{groups.data,       of_groups.data, sizes.data,
                     rows.degrees.data, active.data,    resolution};
-  int64_t all = 0;
-  for (uint32_t round = 0; round < kRounds; ++round) {
-    look_for_interrupt();
-    turns.draw({seed, round}, Active{active.data});
-    for (int part = 0; part < kParts; ++part) {
+  const auto move_drawn = [&] {
+    for (int part = 0; part < kSubRounds; ++part) {
       if (turns.count(part) == 0) continue;
       turns.decide_all(part, task);
       move_kernel<<<grid(turns.count(part)), kRowThreads, 0, stream>>>(
@@ -312,10 +314,20 @@ int64_t move_vertices(DeviceCall& call, const WeightedRows& rows, Resolution res
                            });
                      });
     }
+  };
+  int64_t all = 0;
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    const RandomKey key{rules.seed, round};
+    const int slices = round == 0 ? rules.slices : 1;
+    for (int slice = 0; slice < slices; ++slice) {
+      look_for_interrupt();
+      turns.draw(key, ActiveOfSlice{active.data, key, slice, slices});
+      move_drawn();
+    }
     const auto sum = static_cast<int64_t>(fetched(call, moved.data));
     const int64_t now = sum - all;
     all = sum;
-    if (now <= vertices / stop) break;
+    if (now <= vertices / rules.stop) break;
   }
   return all;
 }
@@ -345,7 +357,7 @@ Room<uint32_t> refine(DeviceCall& call, const WeightedRows& rows, Resolution res
   add_groups_kernel<<<grid(vertices), kRowThreads, 0, stream>>>(
       groups.data, rows.degrees.data, vertices, words_of(of_groups), nullptr);
   turns.draw({seed, kRounds}, Everyone{});
-  for (int part = 0; part < kParts; ++part)
+  for (int part = 0; part < kSubRounds; ++part)
     turns.each_bin(part, [&](int bin, const uint32_t* list, const uint32_t*, int64_t count) {
       launch_entries(
           bin, count,
@@ -362,7 +374,7 @@ Room<uint32_t> refine(DeviceCall& call, const WeightedRows& rows, Resolution res
   for (uint32_t round = 0; round < kRefineRounds; ++round) {
     look_for_interrupt();
     turns.draw({seed, kRounds + round}, WellConnected{all});
-    for (int part = 0; part < kParts; ++part) {
+    for (int part = 0; part < kSubRounds; ++part) {
       const int64_t of_part = turns.count(part);
       if (of_part == 0) continue;
       turns.decide_all(part, Refining{all});

@@ -9,7 +9,7 @@ namespace hr::cuda {
 /// As hr::move_vertices, hr::refine and hr::modularity_alone, of more vertices than decide one by
 /// one: the same moves, as all sums are whole and ties go to the least.
 int64_t move_vertices(DeviceCall& call, const WeightedRows& rows, Resolution resolution,
-                      uint64_t seed, int64_t stop, const Room<uint32_t>& groups);
+                      const MoveRules& rules, const Room<uint32_t>& groups);
 Room<uint32_t> refine(DeviceCall& call, const WeightedRows& rows, Resolution resolution,
                       uint64_t seed, const Room<uint32_t>& groups);
 double modularity_alone(DeviceCall& call, const WeightedRows& rows, double resolution);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sub-rounds: vertices decide on one snapshot, so that the answer does not depend on threads.
 #pragma once
-#include "headrace/algo/random/philox.h"
+#include "headrace/graph/community/round_draw.h"
 #include "headrace/graph/structure/weighted_rows.h"
 
-#include <array>
 #include <limits>
 
 namespace hr {
@@ -20,11 +19,12 @@ struct Move {
 using Moves = BudgetedVector<Move>;
 
 /// BudgetedVector<uint32_t> for which `wanted` holds, by a draw that says which sub-round they are
-/// in. Few vertices decide one after the other: there a snapshot of the others would be far off.
+/// in, slice by slice. Few vertices decide one after the other: there a snapshot of the others
+/// would be far off.
 template <class F>
-std::vector<BudgetedVector<uint32_t>> draw_sub_rounds(int64_t vertices, RandomKey key, F&& wanted) {
-  const auto draw = [&](uint32_t v) { return philox_word(philox_block(key, v), 0); };
-  constexpr int64_t kSubRounds = 16;
+std::vector<BudgetedVector<uint32_t>> draw_sub_rounds(int64_t vertices, RandomKey key, F&& wanted,
+                                                      int slices = 1) {
+  const auto draw = [&](uint32_t v) { return round_draw(key, v); };
   constexpr int64_t kAlone = 1 << 10;  // vertices up to which each has a sub-round of its own
   if (vertices <= kAlone) {
     BudgetedVector<uint32_t> order;
@@ -35,14 +35,15 @@ std::vector<BudgetedVector<uint32_t>> draw_sub_rounds(int64_t vertices, RandomKe
     for (const uint32_t v : order) made.emplace_back(1, v);
     return made;
   }
-  std::vector<std::array<BudgetedVector<uint32_t>, kSubRounds>> parts(
-      static_cast<size_t>(num_morsels(vertices)));
+  std::vector<BudgetedVector<uint32_t>> made(static_cast<size_t>(slices * kSubRounds));
+  std::vector parts(static_cast<size_t>(num_morsels(vertices)), made);
   parallel_morsels(vertices, [&](Morsel morsel) {
     auto& own = parts[static_cast<size_t>(morsel.index)];
     for (auto v = static_cast<uint32_t>(morsel.begin); v < static_cast<uint64_t>(morsel.end); ++v)
-      if (wanted(v)) own[draw(v) % kSubRounds].push_back(v);
+      if (wanted(v))
+        own[static_cast<size_t>(slice_of(draw(v), slices) * kSubRounds + sub_round_of(draw(v)))]
+            .push_back(v);
   });
-  std::vector<BudgetedVector<uint32_t>> made(kSubRounds);
   for (const auto& part : parts)
     for (size_t r = 0; r < made.size(); ++r)
       made[r].insert(made[r].end(), part[r].begin(), part[r].end());

@@ -2,12 +2,11 @@
 // For `_cuda.cu` files: the vertices of a round, drawn into sub-rounds and shared out by the
 // lengths of their rows.
 #pragma once
-#include "headrace/algo/random/philox.h"
 #include "headrace/graph/community/group_choice.h"
+#include "headrace/graph/community/round_draw.h"
 
 namespace hr::cuda {
 
-inline constexpr int kParts = 16;  // sub-rounds of a round
 inline constexpr int kBins =
     4;  // rows for a warp, a block, one that may need more room, several blocks
 inline constexpr int64_t kRegions = 264;  // blocks of hubs at once
@@ -32,15 +31,14 @@ template <class Wants>
 __device__ int list_of(const WeightedEntries& rows, RandomKey key, int64_t v, const Wants& wants) {
   const int64_t degree = rows.degree(v);
   if (degree == 0 || !wants(static_cast<uint32_t>(v))) return -1;
-  const auto part =
-      static_cast<int>(philox_word(philox_block(key, static_cast<uint64_t>(v)), 0) % kParts);
+  const int part = sub_round_of(round_draw(key, static_cast<uint32_t>(v)));
   return part * kBins + (degree <= kWarpEntries    ? 0
                          : degree <= kBlockEntries ? 1
                          : degree <= kHubEntries   ? 2
                                                    : 3);
 }
 
-inline constexpr int kLists = kParts * kBins;
+inline constexpr int kLists = kSubRounds * kBins;
 
 template <class Wants>
 __global__ void count_lists_kernel(WeightedEntries rows, RandomKey key, int64_t vertices,

@@ -81,7 +81,7 @@ std::vector<Level> levels_of(const WeightedRows& rows, bool by_degree, bool is_p
   for (;;) {
     Groups groups(static_cast<size_t>(level.vertices()));
     std::iota(groups.begin(), groups.end(), 0U);
-    if (move_vertices(level, resolution, seed, kLeidenStop, groups) == 0) break;
+    if (move_vertices(level, resolution, {seed, kLeidenStop}, groups) == 0) break;
     const int64_t count = number_groups(groups, groups.size());
     if (count == level.vertices()) break;
     Floats sums(static_cast<size_t>(count));
