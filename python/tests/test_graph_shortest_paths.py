@@ -69,6 +69,33 @@ def test_bits_of_scipy(directed, kind):
     assert (np.asarray(found.distance.fill_null(np.inf)) == expected).all()
 
 
+@pytest.mark.parametrize("kind", ["one", "some", "tiny"])
+def test_uneven_weights_take_no_longer(kind):
+    side = 150
+    ids = np.arange(side * side).reshape(side, side)
+    source = np.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
+    target = np.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    random = np.random.default_rng(2)
+    even = random.integers(1, 256, len(source)).astype(float)
+    chosen = random.random(len(source))
+    uneven = {
+        "one": np.where(np.arange(len(source)) == 999, 1e15, even),
+        "some": np.where(chosen < 0.05, 1e15, even),
+        "tiny": np.where(chosen < 0.85, even * 1e-12, even),
+    }[kind]
+    seconds = []
+    for weights in (even, uneven):
+        graph = Graph(hr.DataFrame({"a": source, "b": target, "w": weights}), weight="w")
+        hr.eval(graph.shortest_path_length(0).distance)
+        times = []
+        for _ in range(5):
+            begin = time.perf_counter()
+            hr.eval(graph.shortest_path_length(0).distance)
+            times.append(time.perf_counter() - begin)
+        seconds.append(min(times))
+    assert seconds[1] < 5 * seconds[0] + 0.01
+
+
 def test_long_path():
     count = 200_000
     ends = np.arange(count)
