@@ -4,6 +4,7 @@
 
 #include "headrace/algo/select/bitmap_builder.h"
 #include "headrace/exec/interrupt.h"
+#include "headrace/exec/team.h"
 #include "headrace/graph/search/bfs_kernels.h"
 #include "headrace/graph/search/many_bfs.h"
 #include "headrace/graph/structure/graph_places.h"
@@ -25,8 +26,9 @@ namespace {
 // vertices.
 constexpr int64_t kAlpha = 15, kBeta = 18;
 constexpr int64_t kStep = 1 << 10;  // vertices of a frontier that one task expands
-// Entries that one thread follows by itself: a grid of 2000 x 2000 takes two thirds of the time.
-constexpr int64_t kFewEntries = 1 << 14;
+// Frontiers of so few entries are too short for a job. A team shares those of kTeam vertices, in
+// pieces of kTeamStep: a grid of 2000 x 2000 takes two thirds of the time of one thread.
+constexpr int64_t kFewEntries = 1 << 14, kTeam = 512, kTeamStep = 128;
 
 using Bits = BudgetedVector<uint64_t>;
 
@@ -41,109 +43,193 @@ struct Reached {
 
 class Search {
  public:
-  Search(const Graph& graph, uint32_t* levels)
+  Search(const Graph& graph, uint32_t* levels, int64_t most)
       : vertices_(graph.num_vertices()),
-        entries_(graph.out().entries()),
         rows_(graph.out()),
         is_symmetric_(!graph.is_directed()),
+        most_(most),
+        left_(graph.out().entries()),
         levels_(levels) {}
 
-  void run(int64_t source, int64_t most) {
+  void run(int64_t source) {
     levels_[source] = 0;
     frontier_.assign(1, static_cast<uint32_t>(source));
-    Reached reached{1, rows_.degree(source)};
-    int64_t left = entries_;
-    for (uint32_t level = 1; reached.vertices > 0 && level <= most; ++level) {
-      look_for_interrupt();
-      left -= reached.entries;
-      const int64_t most_pushed = std::max(left / kAlpha, vertices_ / kBeta);
-      const bool pulls = is_symmetric_ && reached.entries > most_pushed;
-      if (pulls) {
-        fill_bits();
-        int64_t before = 0;
-        do {
-          before = reached.vertices;
-          reached = pull(level++);
-          left -= reached.entries;
-          std::swap(bits_, next_bits_);
-        } while (reached.vertices > 0 && level <= most &&
-                 (reached.vertices >= before || reached.vertices > vertices_ / kBeta));
-        list_bits();
-        --level;
-        left += reached.entries;  // the next turn takes them off
-      } else {
-        reached = reached.entries <= kFewEntries ? push_alone(level) : push(level);
-      }
+    Reached reached = counted({1, rows_.degree(source)});
+    while (next_level(reached)) {
+      if (pulls(reached))
+        reached = pull_levels(reached);
+      else if (reached.entries > kFewEntries)
+        reached = push();
+      else
+        reached = is_for_team(reached, kTeam) ? push_together() : push_alone();
     }
   }
 
  private:
-  struct Found {
-    BudgetedVector<uint32_t> vertices{};
-    int64_t entries = 0;
+  // What a thread found.
+  struct alignas(128) Found {
+    BudgetedVector<uint32_t> vertices{};  // the first `count`
+    size_t count = 0;
+    int64_t entries = 0;  // of their rows
+
+    std::span<const uint32_t> list() const { return std::span(vertices).first(count); }
+    void clear() { count = 0, entries = 0; }
   };
 
-  // Vertices mark their neighbours; `mark` says whether one had no mark. What they ask for is on
-  // its way a few vertices before.
+  Reached counted(Reached reached) {
+    left_ -= reached.entries;
+    return reached;
+  }
+
+  // False at the end.
+  bool next_level(Reached reached) {
+    look_for_interrupt();
+    if (reached.vertices == 0 || level_ == most_) return false;
+    ++level_;
+    return true;
+  }
+
+  bool pulls(Reached reached) const {
+    return is_symmetric_ && reached.entries > std::max(left_ / kAlpha, vertices_ / kBeta);
+  }
+
+  bool is_for_team(Reached reached, int64_t least) const {
+    return reached.vertices >= least && reached.entries <= kFewEntries && !pulls(reached) &&
+           threads() > 1;
+  }
+
+  // Vertices mark their neighbours; `mark` says whether one had no mark. Memory is asked for ahead:
+  // offsets, rows and levels some vertices before, and the offsets of what is found at once.
   template <class Mark>
   void push_from(std::span<const uint32_t> vertices, Found& found, Mark&& mark) const {
-    constexpr size_t kPointers = 16, kRows = 8, kLevels = 4;
+    constexpr size_t kPointers = 32, kRows = 16, kLevels = 8;
+    const int64_t* const offsets = rows_.offsets;
+    const uint32_t* const targets = rows_.targets;
+    const size_t before = found.count;
+    size_t count = before, room = found.vertices.size();
+    uint32_t* out = found.vertices.data();
     for (size_t k = 0; k < vertices.size(); ++k) {
       if (k + kPointers < vertices.size()) {
-        __builtin_prefetch(&rows_.offsets[vertices[k + kPointers]]);
-        __builtin_prefetch(&rows_.targets[rows_.offsets[vertices[k + kRows]]]);
+        __builtin_prefetch(&offsets[vertices[k + kPointers]]);
+        __builtin_prefetch(&targets[offsets[vertices[k + kRows]]]);
+      }
+      if (k + kLevels < vertices.size()) {
         const std::span<const uint32_t> soon = rows_[vertices[k + kLevels]];
         for (const uint32_t target : soon.first(std::min<size_t>(4, soon.size())))
           __builtin_prefetch(&levels_[target], 1);
       }
-      for (const uint32_t target : rows_[vertices[k]]) {
-        if (!mark(target)) continue;
-        found.vertices.push_back(target);
-        found.entries += rows_.degree(target);
+      const std::span<const uint32_t> row = rows_[vertices[k]];
+      if (room < count + row.size()) {
+        found.vertices.resize(std::max(2 * room, count + row.size()));
+        room = found.vertices.size();
+        out = found.vertices.data();
       }
+      for (const uint32_t target : row) {
+        if (!mark(target)) continue;
+        __builtin_prefetch(&offsets[target]);
+        out[count++] = target;
+      }
+    }
+    found.count = count;
+    for (size_t k = before; k < count; ++k) {
+      const int64_t begin = offsets[out[k]];
+      __builtin_prefetch(&targets[begin]);
+      found.entries += offsets[out[k] + 1] - begin;
     }
   }
 
-  // The entries of the frontier are few: done before others have begun.
-  Reached push_alone(uint32_t level) {
-    found_.vertices.clear();
-    found_.entries = 0;
-    push_from(frontier_, found_, [&](uint32_t target) {
-      if (levels_[target] != kNoLevel) return false;
-      levels_[target] = level;
-      return true;
+  // The same where others mark, too: who marks a vertex has it in its list.
+  void push_with_others(std::span<const uint32_t> vertices, Found& found) const {
+    push_from(vertices, found, [this](uint32_t target) {
+      const std::atomic_ref at(levels_[target]);
+      uint32_t expected = kNoLevel;
+      return at.load(std::memory_order_relaxed) == kNoLevel &&
+             at.compare_exchange_strong(expected, level_, std::memory_order_relaxed);
     });
-    std::swap(frontier_, found_.vertices);
-    return {static_cast<int64_t>(frontier_.size()), found_.entries};
   }
 
-  // Who marks a vertex has it in its list.
-  Reached push(uint32_t level) {
+  // The entries of the frontier are few: done before others have begun.
+  Reached push_alone() {
+    found_.clear();
+    push_from(frontier_, found_, [this](uint32_t target) {
+      if (levels_[target] != kNoLevel) return false;
+      levels_[target] = level_;
+      return true;
+    });
+    frontier_.assign(found_.vertices.begin(), found_.vertices.begin() + found_.count);
+    return counted({static_cast<int64_t>(found_.count), found_.entries});
+  }
+
+  Reached push() {
     const auto rows = static_cast<int64_t>(frontier_.size());
     std::vector<Found> found(static_cast<size_t>((rows + kStep - 1) / kStep));
     parallel_for(static_cast<int64_t>(found.size()), [&](int64_t task) {
       const Morsel morsel = morsel_at(task, rows, kStep);
-      const auto vertices = std::span(frontier_).subspan(
-          static_cast<size_t>(morsel.begin), static_cast<size_t>(morsel.end - morsel.begin));
-      push_from(vertices, found[static_cast<size_t>(task)], [&](uint32_t target) {
-        const std::atomic_ref at(levels_[target]);
-        uint32_t expected = kNoLevel;
-        return at.load(std::memory_order_relaxed) == kNoLevel &&
-               at.compare_exchange_strong(expected, level, std::memory_order_relaxed);
-      });
+      push_with_others(std::span(frontier_).subspan(static_cast<size_t>(morsel.begin),
+                                                    static_cast<size_t>(morsel.end - morsel.begin)),
+                       found[static_cast<size_t>(task)]);
     });
-    frontier_.clear();
+    list_found(found);
+    return counted(sum(found));
+  }
+
+  // Levels of some thousand entries, one after the other, each thread beginning with what it found.
+  Reached push_together() {
+    Reached reached;
+    with_team([&](Team& team) {
+      const auto members = static_cast<size_t>(team.members());
+      std::vector<Found> found(members), next(members);
+      std::vector<int64_t> rows(members);
+      std::swap(found[0].vertices, frontier_);
+      found[0].count = found[0].vertices.size();
+      do {
+        for (size_t i = 0; i < members; ++i) rows[i] = static_cast<int64_t>(found[i].count);
+        team.round(rows, kTeamStep, [&](int member, int list, Morsel piece) {
+          const std::span<const uint32_t> from = found[static_cast<size_t>(list)].list();
+          push_with_others(from.subspan(static_cast<size_t>(piece.begin),
+                                        static_cast<size_t>(piece.end - piece.begin)),
+                           next[static_cast<size_t>(member)]);
+        });
+        std::swap(found, next);
+        reached = counted(sum(found));
+        for (Found& each : next) each.clear();
+      } while (is_for_team(reached, kTeam / 2) && next_level(reached));
+      list_found(found);
+    });
+    return reached;
+  }
+
+  static Reached sum(const std::vector<Found>& found) {
     Reached reached;
     for (const Found& each : found) {
-      frontier_.insert(frontier_.end(), each.vertices.begin(), each.vertices.end());
+      reached.vertices += static_cast<int64_t>(each.count);
       reached.entries += each.entries;
     }
-    reached.vertices = static_cast<int64_t>(frontier_.size());
+    return reached;
+  }
+
+  // Makes it the frontier.
+  void list_found(const std::vector<Found>& found) {
+    frontier_.clear();
+    for (const Found& each : found)
+      frontier_.insert(frontier_.end(), each.list().begin(), each.list().end());
+  }
+
+  Reached pull_levels(Reached reached) {
+    fill_bits();
+    int64_t before = 0;
+    do {
+      before = reached.vertices;
+      reached = counted(pull());
+      std::swap(bits_, next_bits_);
+    } while ((reached.vertices >= before || reached.vertices > vertices_ / kBeta) &&
+             next_level(reached));
+    list_bits();
     return reached;
   }
 
   // Every vertex that is not reached asks its neighbours, up to the first in the frontier.
-  Reached pull(uint32_t level) {
+  Reached pull() {
     std::vector<Reached> pieces(static_cast<size_t>(num_morsels(vertices_)));
     parallel_morsels(vertices_, [&](Morsel morsel) {
       Reached own;
@@ -155,7 +241,7 @@ class Search {
           const std::span<const uint32_t> row = rows_[v];
           if (std::ranges::none_of(row, [&](uint32_t target) { return has(bits_, target); }))
             continue;
-          levels_[v] = level;
+          levels_[v] = level_;
           found |= left & -left;
           own.entries += static_cast<int64_t>(row.size());
         }
@@ -199,12 +285,14 @@ class Search {
   }
 
   int64_t vertices_;
-  int64_t entries_;
   CsrRows rows_;
   bool is_symmetric_;
+  int64_t most_;
+  uint32_t level_ = 0;  // that which is looked for
+  int64_t left_;        // entries of the vertices that are not reached
   uint32_t* levels_;
   BudgetedVector<uint32_t> frontier_{};
-  Found found_{};  // that of push_alone
+  Found found_{};  // by push_alone
   Bits bits_{};
   Bits next_bits_{};
   Bits open_bits_{};  // not reached, with neighbours
@@ -238,7 +326,7 @@ Buffer bfs_levels(const Graph& graph, int64_t source, int64_t most) {
   auto* const out = levels.mutable_as<uint32_t>();
   parallel_morsels(
       vertices, [&](Morsel morsel) { std::fill(out + morsel.begin, out + morsel.end, kNoLevel); });
-  Search(graph, out).run(source, limit_of(most));
+  Search(graph, out, limit_of(most)).run(source);
   return levels;
 }
 

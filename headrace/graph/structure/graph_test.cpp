@@ -181,6 +181,31 @@ TEST_P(GraphTest, LevelsAreUniqueAndMoveByOne) {
   }
 }
 
+// Levels of up to 700 vertices, which a team shares.
+TEST_P(GraphTest, LevelsOfAGridAreItsSteps) {
+  constexpr int64_t kSide = 700;
+  Edges edges;
+  const auto add = [&](int64_t source, int64_t target) {
+    edges.source.push_back(source);
+    edges.target.push_back(target);
+  };
+  for (int64_t v = 0; v < kSide * kSide; ++v) {
+    if ((v + 1) % kSide != 0) add(v, v + 1);
+    if (v + kSide < kSide * kSide) add(v, v + kSide);
+  }
+  for (const bool directed : {false, true}) {
+    const Graph graph = edges.graph({directed});
+    for (const int64_t most : {int64_t{-1}, int64_t{650}}) {
+      const Buffer levels = bfs_levels(graph, 0, most);
+      const auto* const level = levels.as<uint32_t>();
+      for (int64_t v = 0; v < kSide * kSide; ++v) {
+        const int64_t steps = v / kSide + v % kSide;
+        ASSERT_EQ(level[v], most < 0 || steps <= most ? steps : int64_t{kNoLevel});
+      }
+    }
+  }
+}
+
 TEST_P(GraphTest, RanksAreAFixedPoint) {
   const Edges edges = some_edges(40000, 5000, 9);
   const Graph graph = edges.graph({true, false, false, true});
