@@ -135,6 +135,30 @@ def test_duplicates_are_added_in_their_order():
     assert np.allclose(np.asarray(unsorted @ x), theirs @ x, rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.parametrize("index", ["int32", "int64"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("order", ["band", "gaps", "reversed", "same"])
+def test_four_sums_of_runs_of_columns(order, dtype, index):
+    """Runs, broken runs, columns that fall and columns that come again have one order of sums."""
+    rng, rows, columns = np.random.default_rng(5), 40, 60
+    lengths = np.arange(rows) % 23
+    pointers = np.r_[0, lengths.cumsum()].astype(index)
+    step = {"band": 1, "gaps": 1, "reversed": -1, "same": 0}[order]
+    places = [30 + step * np.arange(n) + (order == "gaps") * (np.arange(n) > 5) for n in lengths]
+    data = rng.normal(size=pointers[-1], scale=1e3).astype(dtype)
+    x = rng.normal(size=columns, scale=1e3).astype(dtype)
+    ours = csr((data, np.concatenate(places).astype(index), pointers), shape=(rows, columns))
+    expected = np.zeros(rows, dtype)
+    for row, at in enumerate(places):
+        sums = np.zeros(4, dtype)
+        for k, (value, factor) in enumerate(zip(data[pointers[row] :], x[at], strict=False)):
+            sums[k % 4] += value * factor
+        expected[row] = (sums[0] + sums[1]) + (sums[2] + sums[3])
+    for threads in (1, 2, 4):
+        with hr.threads(threads):
+            assert np.array_equal(np.asarray(ours @ x), expected)
+
+
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
 @pytest.mark.parametrize("rows, columns, density", CASES)
 def test_products(rows, columns, density, dtype):

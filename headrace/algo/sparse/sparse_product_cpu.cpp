@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of rows: four sums for a vector, else the sums of several columns together.
+// The product of rows: four sums for a vector, which are lanes where columns follow each other;
+// else the sums of several columns together.
 #define HWY_TARGET_INCLUDE "headrace/algo/sparse/sparse_product_cpu.cpp"
 #include "headrace/algo/sparse/sparse_product_kernels.h"
 #include "headrace/base/simd_targets.h"
 
+#include <type_traits>
+
 HWY_BEFORE_NAMESPACE();
 namespace hr::HWY_NAMESPACE {
 namespace {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+/// Whether four columns follow each other, as in a band.
+template <class Index>
+HR_INLINE bool are_in_turn(const Index* index) {
+  constexpr hn::CappedTag<Index, 4> kTag;
+  return hn::AllTrue(kTag, hn::Eq(hn::LoadU(kTag, index), hn::Iota(kTag, index[0])));
+}
+#endif
 
 template <class Product>
 void times_vector(const Product& product, RowRange rows) {
@@ -21,6 +35,22 @@ void times_vector(const Product& product, RowRange rows) {
     const auto product_at = [&](int64_t at) HWY_ATTR { return number[at] * dense[index[at]]; };
     // Four names, no array: one with a variable place would not be in registers.
     typename Product::Value first = 0, second = 0, third = 0, fourth = 0;
+#if HWY_TARGET != HWY_SCALAR
+    if constexpr (std::is_floating_point_v<typename Product::Value>) {
+      if (k + 4 <= end && are_in_turn(index + k)) {
+        constexpr hn::CappedTag<typename Product::Value, 4> kTag;
+        auto sums = hn::Zero(kTag);
+        do {
+          const auto factors = hn::LoadU(kTag, dense + index[k]);
+          sums = hn::Add(sums, hn::Mul(hn::LoadU(kTag, number + k), factors));
+          k += 4;
+        } while (k + 4 <= end && are_in_turn(index + k));
+        typename Product::Value lanes[4];
+        hn::StoreU(sums, kTag, lanes);
+        first = lanes[0], second = lanes[1], third = lanes[2], fourth = lanes[3];
+      }
+    }
+#endif
     for (; k + 4 <= end; k += 4) {
       first += product_at(k);
       second += product_at(k + 1);
