@@ -19,6 +19,11 @@ namespace {
 
 using Vector = BudgetedVector<double>;
 
+// Without hubs nearly every value comes from the last cache, and rows alone keep as many on their
+// way as a processor can have: fetching ahead costs a fifth more, on Zen 4. Values of more vertices
+// come from memory, where it saves an eighth; with hubs it saves a quarter.
+constexpr int64_t kVerticesInCache = int64_t{1} << 20;
+
 double sum_of(const double* values, int64_t count) {
   double lanes[4] = {};
   int64_t i = 0;
@@ -87,8 +92,9 @@ class Pulling {
     const auto* const offsets = in_.offsets.as<int64_t>();
     const auto* const places = targets ? targets.as<uint32_t>() : nullptr;
     const double* const weights = weights_ ? weights_.as<double>() : nullptr;
+    const bool fetch_ahead = hubs_ || vertices_ > kVerticesInCache;
     parallel_pieces(in_, targets, [&](Morsel piece) {
-      const cpu::Pull pull{offsets, places, weights, given_, offsets[piece.end]};
+      const cpu::Pull pull{offsets, places, weights, given_, fetch_ahead ? offsets[piece.end] : 0};
       Sums own;
       std::array<double, kBlockRows> pulled, changes;
       for (int64_t first = piece.begin; first < piece.end; first += kBlockRows) {

@@ -8,7 +8,7 @@
 namespace hr::cpu {
 
 /// Entries of rows, offsets[v] to offsets[v + 1] of `places`, of what they pull; `weights` may be
-/// null. Places below `readable` may be read ahead.
+/// null. Values of places below `readable` are fetched ahead; 0: none are.
 struct Pull {
   const int64_t* offsets;
   const uint32_t* places;
