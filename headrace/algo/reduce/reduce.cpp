@@ -617,6 +617,7 @@ class Lines {
   // Read together where columns are folded by rows. The sums of 400 rows of 1e5 doubles take 6.3
   // ms, with 4 KiB 7.6 and with 32 KiB 7.1; a plain read takes 4.9.
   static constexpr int64_t kBytesOfRow = 16 << 10;
+
   static constexpr int64_t kLinesAtOnce = 256;           // that lie contiguous
   static constexpr int64_t kTileRows = kBlockRows + 16;  // else all lines lie in one set of a cache
 

@@ -134,45 +134,57 @@ HR_INLINE void join_to(double* a, const X* x, int64_t count) {
   for (; i < count; ++i) a[i] = Fold::join(a[i], static_cast<double>(x[i]));
 }
 
-/// lane[i] joined with the values of `count` rows, `step` apart, one after the other; with `fresh`
+/// lane[i] joined with the values of kRows rows, `step` apart, one after the other; with `fresh`
 /// the first of these begins it. Values `ahead` of them are fetched meanwhile.
-template <class Fold, class T>
-void join_rows(const T* x, int64_t step, int64_t count, int64_t columns, bool fresh, int64_t ahead,
-               double* lane) {
+template <class Fold, int kRows, class T>
+void join_rows(const T* x, int64_t step, int64_t columns, bool fresh, int64_t ahead, double* lane) {
   constexpr auto kWidth = static_cast<int64_t>(hn::MaxLanes(D()));
   constexpr int64_t kLine = 64 / sizeof(T);
-  const int64_t first = fresh ? 1 : 0;
   int64_t i = 0;
   for (; i + kLine <= columns; i += kLine) {
-    for (int64_t row = 0; row < count && ahead != 0; ++row)
-      __builtin_prefetch(x + i + row * step + ahead, 0, 2);
+    if (ahead != 0)
+#pragma GCC unroll 8
+      for (int row = 0; row < kRows; ++row) __builtin_prefetch(x + i + row * step + ahead, 0, 2);
 #pragma GCC unroll 8
     for (int64_t k = i; k < i + kLine; k += kWidth) {
-      Vec sum = fresh ? load(x + k) : load(lane + k);
-      for (int64_t row = first; row < count; ++row) sum = Fold::join(sum, load(x + k + row * step));
+      Vec sum = load(x + k);
+      if (!fresh) sum = Fold::join(load(lane + k), sum);
+#pragma GCC unroll 8
+      for (int row = 1; row < kRows; ++row) sum = Fold::join(sum, load(x + k + row * step));
       hn::StoreU(sum, D(), lane + k);
     }
   }
   for (; i < columns; ++i) {
-    double sum = fresh ? static_cast<double>(x[i]) : lane[i];
-    for (int64_t row = first; row < count; ++row)
+    auto sum = static_cast<double>(x[i]);
+    if (!fresh) sum = Fold::join(lane[i], sum);
+    for (int row = 1; row < kRows; ++row)
       sum = Fold::join(sum, static_cast<double>(x[i + row * step]));
     lane[i] = sum;
   }
 }
 
+/// The same with 1 to kRows rows.
+template <class Fold, int kRows, class T>
+void join_some_rows(int64_t count, const T* x, int64_t step, int64_t columns, bool fresh,
+                    int64_t ahead, double* lane) {
+  if constexpr (kRows > 1)
+    if (count < kRows)
+      return join_some_rows<Fold, kRows - 1>(count, x, step, columns, fresh, ahead, lane);
+  join_rows<Fold, kRows>(x, step, columns, fresh, ahead, lane);
+}
+
 template <class Fold, class T>
 void fold_columns(const T* rows, int64_t step, int64_t count, int64_t columns, double* lanes,
                   double* out) {
-  constexpr int64_t kRowsAtOnce = 8;  // of a lane, which is then read and written once for them
+  constexpr int kRowsAtOnce = 8;  // of a lane, which is then read and written once for them
   int64_t filled = std::min<int64_t>(count, 32);
   for (int64_t first = 0; first < count; first += 32 * kRowsAtOnce)
     for (int64_t lane = 0; lane < 32 && first + lane < count; ++lane) {
       const int64_t row = first + lane;
-      const int64_t rows_of_lane = std::min(kRowsAtOnce, (count - row + 31) / 32);
+      const int64_t rows_of_lane = std::min<int64_t>(kRowsAtOnce, (count - row + 31) / 32);
       // The last rows of the next lane may lie behind the end; fetching does not read.
-      join_rows<Fold>(rows + row * step, 32 * step, rows_of_lane, columns, first == 0,
-                      lane < 31 ? step : 0, lanes + lane * columns);
+      join_some_rows<Fold, kRowsAtOnce>(rows_of_lane, rows + row * step, 32 * step, columns,
+                                        first == 0, lane < 31 ? step : 0, lanes + lane * columns);
     }
   // A lane without rows is neutral: joined or left out, the bits are the same.
   for (int64_t half = 16; half > 0; filled = std::min(filled, half), half /= 2)
