@@ -38,7 +38,11 @@ class ColumnsJob {
 
   void run() const {
     const int64_t lines = num_elements(job_.shape) / (n_ * job_.shape.back());
-    const int64_t part = std::max<int64_t>(1, kTaskSize / (n_ * kLanes<T>));
+    // What groups mirror begins and ends within cache lines of their neighbours: with 4 by one thread
+    // 4096 x 4096 numbers take 64 to 76 ms, one by one 77 to 79.
+    const int64_t most = job_.mirrored.empty() ? 1 : 4;
+    const int64_t together = std::clamp<int64_t>(lines * groups_ / (8 * threads()), 1, most);
+    const int64_t part = std::max(together, kTaskSize / (n_ * kLanes<T>));
     parallel_for(divide_up(lines * groups_, part), [&](int64_t task) {
       Buffer work = room_for<T>(2 * blocks_ * kBlock<T> + row_work_ + plan_->n1 * middle_pitch_);
       T* a = work.mutable_as<T>();
