@@ -38,8 +38,8 @@ class ColumnsJob {
 
   void run() const {
     const int64_t lines = num_elements(job_.shape) / (n_ * job_.shape.back());
-    // What groups mirror begins and ends within cache lines of their neighbours: with 4 by one thread
-    // 4096 x 4096 numbers take 64 to 76 ms, one by one 77 to 79.
+    // What groups mirror begins and ends within cache lines of their neighbours: with 4 by one
+    // thread 4096 x 4096 numbers take 64 to 76 ms, one by one 77 to 79.
     const int64_t most = job_.mirrored.empty() ? 1 : 4;
     const int64_t together = std::clamp<int64_t>(lines * groups_ / (8 * threads()), 1, most);
     const int64_t part = std::max(together, kTaskSize / (n_ * kLanes<T>));
