@@ -537,8 +537,6 @@ class Lines {
       at_once_ /= 2;
   }
 
-  const Shape& outer() const { return outer_; }
-
   int64_t length() const { return length_; }
 
   int64_t count() const { return num_elements(outer_); }
@@ -563,9 +561,6 @@ class Lines {
   /// Whether the partials of a line are its fold alone.
   bool folds() const { return folds_; }
 
-  /// Whether a line is one block of which `fold` gives the result.
-  bool folds_at_once() const { return folds_ && length_ > 0 && length_ <= kBlockRows; }
-
   /// Room that `reduce` works in.
   Buffer tile() const {
     const int64_t bytes = by_rows_  ? 32 * at_once_ * int64_t{sizeof(double)}
@@ -576,7 +571,7 @@ class Lines {
     return Buffer::allocate(trees * int64_t{sizeof(ReducePartial)} + folded + bytes);
   }
 
-  /// The folds of the lines of a group that `folds_at_once`.
+  /// The folds of the lines of a group; each is one block.
   void fold(int64_t group, std::byte* tile, double* out) const {
     const auto [first, last] = bounds(group);
     fold_block(data_ + offset(first) * width_, last - first, length_, tile, out);
@@ -642,22 +637,16 @@ class Lines {
 
   void fold_block(const std::byte* rows, int64_t lines, int64_t count, std::byte* tile,
                   double* out) const {
-    if (is_single_)
-      fold_values<float>(rows, lines, count, tile, out);
-    else
-      fold_values<double>(rows, lines, count, tile, out);
-  }
-
-  template <class T>
-  void fold_values(const std::byte* rows, int64_t lines, int64_t count, std::byte* tile,
-                   double* out) const {
-    if (by_rows_)
-      return cpu::accumulate_columns(fold_, reinterpret_cast<const T*>(rows), step_, count, lines,
-                                     reinterpret_cast<double*>(tile), out);
-    if (turns()) turn(rows, lines, count, tile);
-    for (int64_t line = 0; line < lines; ++line)
-      out[line] = cpu::accumulate_block(
-          fold_, reinterpret_cast<const T*>(values_of(line, rows, tile)), count, 0);
+    if (turns() && !by_rows_) turn(rows, lines, count, tile);
+    const auto fold = [&]<class T>(std::type_identity<T>) {
+      if (by_rows_)
+        return cpu::accumulate_columns(fold_, reinterpret_cast<const T*>(rows), step_, count, lines,
+                                       reinterpret_cast<double*>(tile), out);
+      for (int64_t line = 0; line < lines; ++line)
+        out[line] = cpu::accumulate_block(
+            fold_, reinterpret_cast<const T*>(values_of(line, rows, tile)), count, 0);
+    };
+    is_single_ ? fold(std::type_identity<float>{}) : fold(std::type_identity<double>{});
   }
 
   /// Where a line of a block lies, which is turned into the tile if its values lie apart.
@@ -729,14 +718,14 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
   const size_t along = static_cast<size_t>(axis < 0 ? axis + dimensions : axis);
   const Reducer reducer(reduction, tensor.dtype(), options);
   const Dtype dtype = aggregate_dtype(reduction, tensor.dtype(), AggregateForm::kColumn);
+  Shape shape = tensor.shape();
+  shape[along] = 1;
+  if (!keep_axis) shape.erase(shape.begin() + static_cast<int64_t>(along));
   if constexpr (built_with_cuda)
     if (tensor.place().is_gpu()) {
       if (const std::string why = why_no_axis_kernel(tensor, reduction, axis, options);
           !why.empty())
         throw_error<UnsupportedError>("reduce", why, {}, "move the values first: x.to('cpu')");
-      Shape shape = tensor.shape();
-      shape[along] = 1;
-      if (!keep_axis) shape.erase(shape.begin() + static_cast<int64_t>(along));
       const int64_t count = num_elements(shape);
       Buffer out =
           allocate_result(checked_multiply("reduce", count, dtype.size_bytes()), tensor.place());
@@ -764,7 +753,7 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
   // Tasks are morsels of groups of lines, or several groups of short lines.
   constexpr int64_t kTaskValues = int64_t{1} << 16;
   const int64_t morsels = std::max<int64_t>(1, num_morsels(lines.length()));
-  const bool at_once = as_it_is && morsels == 1 && lines.folds_at_once();
+  const bool is_one_block = as_it_is && morsels == 1 && lines.length() <= kBlockRows;
   const int64_t step = morsels > 1 ? 1 : std::max<int64_t>(1, kTaskValues / lines.values());
   const int64_t kept = checked_multiply("reduce", morsels > 1 ? morsels : 0, lines.count());
   Buffer room = Buffer::allocate(checked_multiply("reduce", kept, int64_t{sizeof(ReducePartial)}));
@@ -773,11 +762,10 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
     const int64_t morsel = task % morsels, first = task / morsels * step;
     const auto [index, begin, end] = morsel_at(morsel, lines.length());
     Buffer tile = lines.tile();
-    std::vector<ReducePartial> made(morsels > 1 || at_once ? 0
-                                                           : static_cast<size_t>(lines.at_once()));
+    std::vector<ReducePartial> made(morsels > 1 ? 0 : static_cast<size_t>(lines.at_once()));
     for (int64_t group = first; group < std::min(lines.groups(), first + step); ++group) {
       const auto [line, last] = lines.bounds(group);
-      if (at_once) {
+      if (is_one_block) {
         auto* const results = reinterpret_cast<double*>(out);
         lines.fold(group, tile.mutable_data(), results + line);
         std::transform(results + line, results + last, results + line, with_one_nan);
@@ -797,11 +785,6 @@ Tensor reduce_axis(const Tensor& tensor, Aggregate reduction, int64_t axis, Redu
         finish(line, tree.total());
       }
     });
-  Shape shape = tensor.shape();
-  if (keep_axis)
-    shape[along] = 1;
-  else
-    shape = lines.outer();
   return Tensor(dtype, std::move(shape), std::move(buffer));
 }
 

@@ -217,7 +217,7 @@ def _spread(array: Array, keys: list[Any]) -> tuple[Array, list[Any]]:
 
 
 def _position(key: Any) -> Array:
-    """An integer as positions without dimensions, in memory that nobody else writes."""
+    """An integer as positions without dimensions, in memory of its own."""
     import numpy as np
 
     return fresh_array(np.array(_index(key), "int64"))
