@@ -174,3 +174,14 @@ def test_first_rows_of_parts_that_are_there(device):
     made = -first.y + abs(first.x)
     assert made.device == f"{device}:0"
     assert made.to_list() == [x - 0.5 for x in [*range(30), *range(15)]]
+
+
+@pytest.mark.parametrize(
+    "pick",
+    [lambda f: f.sort_values("k"), lambda f: f[f.k > 1], lambda f: f.sort_values("k").iloc[1:]],
+)
+def test_picked_rows_keep_their_labels_when_they_move(pick):
+    frame = pick(hr.DataFrame({"k": [3, 1, 2], "v": [1.0, 2.0, 3.0]}))
+    expected = frame.to_pandas()
+    pd.testing.assert_frame_equal(frame.to("sim").to("cpu").to_pandas(), expected)
+    pd.testing.assert_series_equal(frame.v.to("sim").to("cpu").to_pandas(), expected.v)

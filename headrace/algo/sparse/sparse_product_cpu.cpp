@@ -14,6 +14,10 @@ namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
+/// Vectors of 16 bytes have two lanes of 8.
+template <class T>
+constexpr bool has_four_lanes = hn::MaxLanes(hn::CappedTag<T, 4>()) == 4;
+
 /// Whether four columns follow each other, as in a band.
 template <class Index>
 HR_INLINE bool are_in_turn(const Index* index) {
@@ -36,7 +40,9 @@ void times_vector(const Product& product, RowRange rows) {
     // Four names, no array: one with a variable place would not be in registers.
     typename Product::Value first = 0, second = 0, third = 0, fourth = 0;
 #if HWY_TARGET != HWY_SCALAR
-    if constexpr (std::is_floating_point_v<typename Product::Value>) {
+    if constexpr (std::is_floating_point_v<typename Product::Value> &&
+                  has_four_lanes<typename Product::Value> &&
+                  has_four_lanes<std::decay_t<decltype(*index)>>) {
       if (k + 4 <= end && are_in_turn(index + k)) {
         constexpr hn::CappedTag<typename Product::Value, 4> kTag;
         auto sums = hn::Zero(kTag);

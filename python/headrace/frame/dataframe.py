@@ -136,7 +136,10 @@ class DataFrame(Tabular, Columns):
         3
         """
         mark("to")
-        return self._of_rows([_core.to(node, device) for node in self._every()])
+        return self._of_rows(
+            [_core.to(node, device) for node in self._every()],
+            lambda node: _core.to(node, device),
+        )
 
     # ---- charts ----------------------------------------------------------------------------------
     @property
