@@ -13,9 +13,9 @@
 namespace hr {
 
 /// The threads of a call of `with_team`: one runs the rounds, the others spin until the next one
-/// begins. For machines with other work: who waits long gives its processor away, nobody waits for
-/// a thread that has not taken a piece, and after a long wait the next rounds are run by one
-/// thread.
+/// begins. For machines with other work: threads that wait long give their processor away, only
+/// pieces that a thread has taken are waited for, and after a long wait the next rounds are run by
+/// one thread.
 class HR_API Team {
  public:
   static constexpr int kMost = 8;  // members
@@ -37,7 +37,7 @@ class HR_API Team {
   friend HR_API void with_team(const std::function<void(Team&)>& rounds);
 
   struct alignas(128) List {
-    std::atomic<uint64_t> left{0};  // the round's number, and how many pieces nobody has taken
+    std::atomic<uint64_t> left{0};  // the round's number, and how many of its pieces are left
     int64_t rows = 0;
     int64_t pieces = 0;
   };
