@@ -174,9 +174,22 @@ void join_bytes(const uint8_t* streams, int64_t stride, int64_t width, int64_t f
       out[done * width + b] = static_cast<std::byte>(streams[b * stride + first + done]);
 }
 
+// True where all strings have equal lengths in common with the one before: those of numbers that
+// are written with leading zeros do.
+bool are_alike(const int64_t* prefixes, const int64_t* suffixes, int64_t count) {
+  int64_t differs = 0;
+  for (int64_t i = 1; i < count; ++i)
+    differs |= (prefixes[i] ^ prefixes[0]) | (suffixes[i] ^ suffixes[0]);
+  return differs == 0;
+}
+
 int64_t short_front_coded_bytes(const int64_t* prefixes, const int64_t* suffixes, int64_t count,
                                 int64_t last_bytes) {
   constexpr uint64_t kMost = 12;
+  if (count > 1 && are_alike(prefixes, suffixes, count)) {  // the first stands for all
+    const int64_t one = short_front_coded_bytes(prefixes, suffixes, 1, last_bytes);
+    return one < 0 ? one : one * count;
+  }
   // The difference of numbers of which one is too large has its highest bit set.
   uint64_t bytes = 0, too_large = static_cast<uint64_t>(last_bytes - prefixes[0]);
   for (int64_t i = 0; i < count; ++i) {
@@ -207,6 +220,21 @@ void put_front_coded(const int64_t* prefixes, const int64_t* suffixes, int64_t c
   auto* to = reinterpret_cast<uint8_t*>(out);
   const auto* from = reinterpret_cast<const uint8_t*>(text);
   auto before = hn::LoadU(d8, reinterpret_cast<const uint8_t*>(last));
+  if (are_alike(prefixes, suffixes, count)) {  // no string waits for the one before
+    const int64_t begin = 4 + prefixes[0], end = begin + suffixes[0];
+    const auto size = static_cast<uint32_t>(end - 4);
+    std::array<uint8_t, 16> first;
+    hn::StoreU(hn::And(before, hn::LoadU(d8, kFirst.data() + 16 - begin)), d8, first.data());
+    std::memcpy(first.data(), &size, sizeof size);
+    const auto same = hn::LoadU(d8, first.data());
+    const auto is_text = hn::LoadU(d8, kFirst.data() + 16 - end);
+    const auto places =
+        hn::IfThenElse(hn::MaskFromVec(is_text), hn::LoadU(d8, kMoved.data() + 16 - begin),
+                       hn::Set(d8, uint8_t{128}));
+    for (int64_t i = 0; i < count; ++i, to += 16, from += suffixes[0])
+      hn::StoreU(hn::Or(same, hn::TableLookupBytesOr0(hn::LoadU(d8, from), places)), d8, to);
+    return;
+  }
   for (int64_t i = 0; i < count; ++i, to += 16) {
     const int64_t begin = 4 + prefixes[i], end = begin + suffixes[i];  // in the view
     const auto own =

@@ -207,6 +207,43 @@ TEST(Values, ShortTextsWithoutWhatTheyRepeat) {
   set_simd_level(best_simd_level());
 }
 
+// Equal lengths: numbers with leading zeros.
+TEST(Values, ShortTextsThatRepeatEquallyMany) {
+  const Leaf leaf = leaf_of(PhysicalType::kByteArray, 0);
+  const std::string letters = "abcdefghijklmnopqrstuvwxyz";
+  for (const SimdLevel level : {SimdLevel::kBase, best_simd_level()})
+    for (int64_t prefix = 0; prefix <= 13; ++prefix)
+      for (int64_t suffix = 0; prefix + suffix <= 13; ++suffix) {
+        set_simd_level(level);
+        constexpr int64_t kCount = 200;
+        std::vector<int64_t> prefixes(kCount, prefix), suffixes(kCount, suffix);
+        prefixes[0] = 0;
+        suffixes[0] = prefix + suffix;
+        std::vector<std::string> values(kCount);
+        std::string ends;
+        for (size_t i = 0; i < values.size(); ++i) {
+          values[i] = letters.substr(0, static_cast<size_t>(prefix)) +
+                      letters.substr(i % 13, static_cast<size_t>(suffix));
+          ends += values[i].substr(static_cast<size_t>(prefixes[i]));
+        }
+        const std::string bytes = delta_packed(prefixes) + delta_packed(suffixes) + ends;
+        const auto in = read_values(leaf, Encoding::kDeltaByteArray, bytes, kCount);
+        std::vector<StringView> views(kCount);
+        int64_t put = 0, some = 0;
+        do {
+          some = in->short_views(kCount - put, reinterpret_cast<std::byte*>(views.data() + put));
+          put += some;
+        } while (some > 0 && put < kCount);
+        EXPECT_EQ(put, prefix + suffix <= 12 ? kCount : 0) << prefix << ' ' << suffix;
+        for (size_t i = 0; i < static_cast<size_t>(put); ++i) {
+          ASSERT_EQ(std::string(views[i].inlined, views[i].size), values[i]) << i;
+          for (size_t b = views[i].size; b < sizeof views[i].inlined; ++b)
+            ASSERT_EQ(views[i].inlined[b], 0);
+        }
+      }
+  set_simd_level(best_simd_level());
+}
+
 TEST(Values, ShortTextsThatRepeatTooMuchAreRefused) {
   const Leaf leaf = leaf_of(PhysicalType::kByteArray, 0);
   StringView views[3];
@@ -223,6 +260,21 @@ TEST(Values, ShortTextsThatRepeatTooMuchAreRefused) {
         EXPECT_THROW(in->texts(3, block), Refusal) << wrong << at;
       }
     }
+}
+
+TEST(Values, ShortTextsThatAllRepeatTooMuchAreRefused) {
+  const Leaf leaf = leaf_of(PhysicalType::kByteArray, 0);
+  StringView views[3];
+  std::string_view block[3];
+  constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+  const std::pair<int64_t, int64_t> wrong[] = {{1, 1}, {kHuge, 0}, {-1, 2}};
+  for (const auto& [prefix, suffix] : wrong) {
+    const std::string bytes =
+        delta_packed({prefix, prefix, prefix}) + delta_packed({suffix, suffix, suffix}) + "abcdef";
+    const auto in = read_values(leaf, Encoding::kDeltaByteArray, bytes, 3);
+    EXPECT_EQ(in->short_views(3, reinterpret_cast<std::byte*>(views)), 0);
+    EXPECT_THROW(in->texts(3, block), Refusal) << prefix;
+  }
 }
 
 TEST(Values, Bools) {
