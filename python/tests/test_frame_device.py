@@ -2,6 +2,7 @@
 """Rows of frames on the simulated device, and on a GPU if there is one: the host's rows."""
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
