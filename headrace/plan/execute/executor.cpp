@@ -70,7 +70,7 @@ Place kept_place(const PlanStep& step) {
   for (const NodePtr& input : step.inputs) {
     if (!input->is_ready() || input->signature().is_scalar()) continue;
     if (!place_of(input).is_host()) return host;
-    reads_kept |= input->fields().place == place && has_host_memory(input->value());
+    reads_kept |= is_kept_for(place, input);
   }
   return reads_kept ? place : host;
 }
@@ -114,8 +114,8 @@ Table table_of(const PlanStep& step, const std::vector<bool>& wanted) {
 // Makes a node ready with a value, or a column of it, that another node has, which may be kept on
 // the host.
 void finish_as(Node& node, const Node& from, Value value) {
+  const ScopedKept as_there(from.fields().kept);
   node.finish(std::move(value));
-  if (has_host_memory(node.value())) node.fields().place = from.fields().place;
 }
 
 // Takes the value that a plan inside an earlier step made (a concat reads its parts one by one);
@@ -228,14 +228,20 @@ void run_table(const PlanStep& step) {
   if (step.whole_table) step.outputs[0]->finish(std::move(table));
 }
 
-bool update_in_place(const UpdateOperator& op, const PlanStep& step) {
+std::vector<Value> values_of(std::span<const NodePtr> nodes) {
+  std::vector<Value> values;
+  for (const NodePtr& node : nodes) values.push_back(node->value());
+  return values;
+}
+
+// The updated array, where nothing else refers to its memory.
+std::optional<Value> updated_in_place(const Operator& op, const PlanStep& step) {
+  const auto* const update = dynamic_cast<const UpdateOperator*>(&op);
+  if (!update) return {};
   SoleArray array(step.outputs[0], step.inputs);
-  if (!array) return false;
-  std::vector<Value> others;
-  for (size_t i = 1; i < step.inputs.size(); ++i) others.push_back(step.inputs[i]->value());
-  op.update(array.shape(), array.buffer(), others);
-  step.outputs[0]->finish(array.release());
-  return true;
+  if (!array) return {};
+  update->update(array.shape(), array.buffer(), values_of(std::span(step.inputs).subspan(1)));
+  return array.release();
 }
 
 void run_operator(const PlanStep& step) {
@@ -243,22 +249,22 @@ void run_operator(const PlanStep& step) {
   const Node::Fields& fields = node.fields();
   if (std::string how = fields.op->describe(step.inputs); how != fields.op->arguments())
     node.fields().label = std::move(how);
-  if (const auto* update = dynamic_cast<const UpdateOperator*>(fields.op.get());
-      update && update_in_place(*update, step))
-    return;
-  std::vector<Value> inputs;
-  for (const NodePtr& input : step.inputs) inputs.push_back(input->value());
+  const Operator& op = *fields.op;
   const Place kept = kept_place(step);
-  if (fields.op->passes() == 0 && !inputs.empty()) {
+  if (op.passes() == 0 && !step.inputs.empty()) {
     set_kept(!kept.is_host());  // a view
-    node.finish(fields.op->execute(inputs));
-    return;
+    return node.finish(op.execute(values_of(step.inputs)));
   }
-  if (kept.is_host()) return node.finish(execute_at_place(*fields.op, std::move(inputs)));
-  node.finish(std::move(run_on_kept(
-      node.op(), kept, inputs,
-      [&](std::span<const Value> here) -> std::vector<Value> { return {fields.op->execute(here)}; },
-      {})[0]));
+  if (kept.is_host()) {
+    std::optional<Value> updated = updated_in_place(op, step);
+    return node.finish(updated ? *std::move(updated)
+                               : execute_at_place(op, values_of(step.inputs)));
+  }
+  const auto made = [&](std::span<const Value>) -> std::vector<Value> {
+    std::optional<Value> updated = updated_in_place(op, step);
+    return {updated ? *std::move(updated) : op.execute(values_of(step.inputs))};
+  };
+  node.finish(std::move(run_on_kept(node.op(), kept, {}, made, {})[0]));
 }
 
 /// Throws in place of an error that may show values which the policy keeps inside.
@@ -275,7 +281,7 @@ void hide_denied_values(const PlanStep& step) {
 void run_step(const PlanStep& step) {
   Node& first = *step.outputs[0];
   const ScopedTag tag(first.tag());
-  set_kept(false);
+  const ScopedKept no_kept(false);
   try {
     if (first.kind() == NodeKind::kTable) {
       run_table(step);

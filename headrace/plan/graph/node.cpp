@@ -157,8 +157,8 @@ void Node::finish(Value value) {
     fields_->final_signature = std::move(signature);
   }
   for_each_buffer(value, [](const Buffer& buffer) { buffer.seal(); });
-  if (!fields_->place.is_host() && !fields_->shards && !is_kept() && has_host_memory(value))
-    fields_->place = host;
+  fields_->kept =
+      is_kept() && !fields_->place.is_host() && !fields_->shards && has_host_memory(value);
   fields_->value = std::move(value);
   ready_.store(true, std::memory_order_release);
   if (fields_->of_table) fields_->of_table->state.reset();
@@ -261,7 +261,7 @@ void bring_together(std::vector<NodePtr>& inputs) {
   if (there == inputs.end()) return;
   const Place place = place_of(*there);
   for (NodePtr& input : inputs)  // but those that are kept there, of which steps take slices
-    if (has_rows(input) && place_of(input).is_host() && input->fields().place != place &&
+    if (has_rows(input) && place_of(input).is_host() && !is_kept_for(place, input) &&
         may_be_at(input->fields().signature.dtype, place))
       input = to_place(input, place);
 }

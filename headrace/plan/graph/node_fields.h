@@ -59,6 +59,7 @@ struct Node::Fields {
   bool counted = false;       // its rows are of an input that had to run to tell them
   bool whole = false;         // no row is null, for sure
   bool live = false;          // the value lies in memory that others may write
+  bool kept = false;          // of a ready node: the value is on the host, as its place has no room
 
   NodeKind kind() const { return op ? op->kind() : NodeKind::kData; }
 

@@ -472,7 +472,9 @@ std::vector<Value> run_slice(std::string_view op, Place place, std::span<const V
 std::optional<Table> made_in_slices(Place place,
                                     const std::function<std::optional<Table>(int64_t)>& make) {
   constexpr int64_t kLeast = 16 << 10;
-  for (int64_t bytes = room_of(place) / kShare; bytes >= kLeast; bytes /= 2) {
+  constexpr int kTries = 4;  // each does all again: what still does not fit is mostly one key
+  int64_t bytes = room_of(place) / kShare;
+  for (int i = 0; i < kTries && bytes >= kLeast; ++i, bytes /= 2) {
     synchronize(stream_of(place));  // copies of what did not fit hold memory until they are done
     try {
       return make(bytes);
@@ -499,10 +501,17 @@ void set_kept(bool value) {
   kept = value;
 }
 
+bool is_kept_for(Place place, const NodePtr& node) {
+  return node->is_ready() && node->fields().kept && node->fields().place == place;
+}
+
 void keep_for_default_place(const NodePtr& node) {
   const Place place = default_place();
-  if (node->is_ready() && place_of(node).is_host() && may_be_at(node->signature().dtype, place))
-    node->fields().place = place;
+  if (place.is_host() || !node->is_ready() || !has_host_memory(node->value()) ||
+      !may_be_at(node->signature().dtype, place))
+    return;
+  node->fields().place = place;
+  node->fields().kept = true;
 }
 
 KernelLimits limits_of(const Operator& op) {

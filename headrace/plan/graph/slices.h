@@ -49,10 +49,25 @@ std::vector<Value> run_on_kept(std::string_view op, Place place, std::span<const
 /// Whether a value has memory, all of it on the host.
 bool has_host_memory(const Value& value);
 
+/// Whether the value of a node is kept on the host, as `place` has no room for it.
+bool is_kept_for(Place place, const NodePtr& node);
+
 /// Whether what this thread made last for a device is kept on the host, as that has no room for it.
 HR_API bool is_kept();
-/// Before something is made.
 HR_API void set_kept(bool kept);
+
+/// What is made from here on is kept, or not; as before at the end.
+class ScopedKept {
+ public:
+  explicit ScopedKept(bool kept) : former_(is_kept()) { set_kept(kept); }
+  ~ScopedKept() { set_kept(former_); }
+
+  ScopedKept(const ScopedKept&) = delete;
+  ScopedKept& operator=(const ScopedKept&) = delete;
+
+ private:
+  bool former_;
+};
 
 /// A value of the host as one that is kept there for the default place.
 HR_API void keep_for_default_place(const NodePtr& node);

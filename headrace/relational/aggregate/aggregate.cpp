@@ -210,7 +210,10 @@ class DeviceGroups {
     const std::optional<NormalizedKeys> numbers =
         NormalizedKeys::of_device({coded.codes}, {.ordered = true, .drop_missing = true});
     if (!chains || groups == 0 || !numbers) return {};
-    if (*chains && !why_no_partitioned_kernel(plan, *numbers, GroupOrder::kSorted).empty())
+    if (*chains &&
+        !(options_.in_chains ? why_no_chain_kernel(plan, *numbers)
+                             : why_no_partitioned_kernel(plan, *numbers, GroupOrder::kSorted))
+             .empty())
       return {};
     Grouped grouped;
     if (*chains)

@@ -164,10 +164,22 @@ class SlicedGroups {
 
   void fold_ranges(int64_t slice_rows) {
     const Column keys(TypeId::kUInt64, rows_, packed_.to_buffer(0, rows_));
-    const KeySlices slices(
-        keys, range_borders(std::span(&keys, 1), divide_up(3 * rows_, 2 * slice_rows)));
-    for (int64_t k = 0; k < slices.count(); ++k)
-      if (slices.num_rows(k) > 0) fold({0, slices.num_rows(k), slices.keys(k), slices.rows(k)});
+    std::vector<uint64_t> borders =
+        range_borders(std::span(&keys, 1), divide_up(3 * rows_, 2 * slice_rows));
+    const bool drops = options_.drop_missing && packed_.has_missing();
+    if (drops) {  // a range of their own
+      borders.push_back(packed_.missing());
+      if (packed_.missing() < UINT64_MAX) borders.push_back(packed_.missing() + 1);
+      std::ranges::sort(borders);
+      borders.erase(std::ranges::unique(borders).begin(), borders.end());
+    }
+    const KeySlices slices(keys, borders);
+    for (int64_t k = 0; k < slices.count(); ++k) {
+      if (slices.num_rows(k) == 0) continue;
+      const Column own = slices.keys(k);
+      if (drops && own.values<uint64_t>()[0] == packed_.missing()) continue;
+      fold({0, slices.num_rows(k), own, slices.rows(k)});
+    }
   }
 
   Column with_runs(const Slice& slice) const {
@@ -318,9 +330,10 @@ std::optional<Grouped> group_in_slices(const std::vector<Column>& keys,
                                        GroupOptions options, Place place, int64_t slice_bytes) {
   for (const AggregateRequest& request : requests) {
     if (aggregate_row(request.aggregate).rows == RowUse::kNumbers) return {};
-    // A slice of strings takes the text of all.
-    if (request.column >= 0 && values[static_cast<size_t>(request.column)].dtype().is_string())
-      return {};
+    if (request.column < 0) continue;
+    // A slice of strings takes the text of all, and nested values are on the host only.
+    const Dtype dtype = values[static_cast<size_t>(request.column)].dtype();
+    if (dtype.is_string() || dtype.is_nested()) return {};
   }
   if (const auto known = find_determining_key(keys, options)) {
     std::optional<Grouped> grouped =

@@ -14,6 +14,7 @@
 #include "headrace/exec/workers.h"
 #include "headrace/exec/zeroed.h"
 #include "headrace/functions/strings/string_compare.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/plan/graph/slices.h"
 #include "headrace/relational/join/join_hash_table.h"
 #include "headrace/relational/join/join_slots.h"
@@ -545,7 +546,7 @@ class SlicedPairs {
     const auto* const from_right =
         joined.right.num_elements() > 0 ? joined.right.as<int32_t>() : nullptr;
     const auto *const lefts = left.as<int64_t>(), *const rights = right.as<int64_t>();
-    std::vector<Pair>& pairs = pairs_.emplace_back();
+    BudgetedVector<Pair>& pairs = pairs_.emplace_back();
     for (int64_t row = 0; row < joined.rows; ++row) {
       const int64_t at_left = from_left ? from_left[row] : row;
       const int64_t at_right = from_right ? from_right[row] : kNone;
@@ -568,7 +569,7 @@ class SlicedPairs {
     result.rows = rows_;
     result.keeps_left = unmatched_.empty() &&
                         std::ranges::all_of(counts_, [](int32_t count) { return count == 1; });
-    std::vector<int32_t> at(counts_.size());
+    BudgetedVector<int32_t> at(counts_.size());
     std::exclusive_scan(counts_.begin(), counts_.end(), at.begin(), 0);
     const bool has_right = kind_ != JoinKind::kSemi && kind_ != JoinKind::kAnti;
     Buffer left = Buffer::allocate(result.keeps_left ? 0 : 4 * rows_);
@@ -599,9 +600,9 @@ class SlicedPairs {
     int32_t right;
   };
 
-  std::vector<std::vector<Pair>> pairs_{};  // by slice
-  std::vector<int32_t> counts_;             // by left row
-  std::vector<int32_t> unmatched_{};        // right rows
+  std::vector<BudgetedVector<Pair>> pairs_{};  // by slice
+  BudgetedVector<int32_t> counts_;             // by left row
+  BudgetedVector<int32_t> unmatched_{};        // right rows
   JoinKind kind_;
   int64_t rows_ = 0;
 };

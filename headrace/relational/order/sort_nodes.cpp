@@ -10,6 +10,7 @@
 #include "headrace/base/checked.h"
 #include "headrace/base/error.h"
 #include "headrace/exec/workers.h"
+#include "headrace/memory/adaptors/allocator.h"
 #include "headrace/memory/buffer/pin.h"
 #include "headrace/plan/graph/cost_model.h"
 #include "headrace/plan/graph/node_fields.h"
@@ -281,7 +282,7 @@ Tensor first_in_slices(const std::vector<Column>& words, int64_t first, Place pl
   const int64_t slice_rows =
       std::max<int64_t>(slice_bytes / (8 * static_cast<int64_t>(words.size() + 1)), 1);
   const std::vector<SortOrder> ascending(words.size());
-  std::vector<int64_t> numbers;
+  BudgetedVector<int64_t> numbers;
   for (int64_t begin = 0; begin < rows; begin += slice_rows) {
     std::vector<Value> keys;
     for (const Column& word : words)
