@@ -32,7 +32,7 @@ hr::NodePtr drawn(const char* op, bool has_kernel, bool there, const Draw& draw)
     if (place.is_gpu()) return hr::run_on_host(op, hr::kNoKernel, place, {}, on_host)[0];
     return hr::to_place(hr::Value(draw(hr::host)), place);
   };
-  hr::set_kept(false);
+  const hr::ScopedKept no_kept(false);
   const hr::NodePtr made = hr::lazy_value(there ? hr::made_at_default_place(make) : make(hr::host));
   if (hr::is_kept()) hr::keep_for_default_place(made);
   return made;

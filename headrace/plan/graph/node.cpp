@@ -263,7 +263,7 @@ void bring_together(std::vector<NodePtr>& inputs) {
   for (NodePtr& input : inputs)  // but those that are kept there, of which steps take slices
     if (has_rows(input) && place_of(input).is_host() && !is_kept_for(place, input) &&
         may_be_at(input->fields().signature.dtype, place))
-      input = to_place(input, place);
+      input = to_place_with_room(input, place);
 }
 
 // Work runs where its data are, values without a dimension stay on the host.

@@ -262,6 +262,7 @@ namespace {
 
 struct ToPlace final : OperatorOf<ToPlace> {
   Place place = host;
+  bool may_stay = false;  // on the host, where the place has no room
 
   std::string_view name() const override { return "to"; }
 
@@ -269,23 +270,35 @@ struct ToPlace final : OperatorOf<ToPlace> {
 
   int passes() const override { return 0; }
 
-  Value execute(std::span<const Value> inputs) const override { return to_place(inputs[0], place); }
+  Value execute(std::span<const Value> inputs) const override {
+    return may_stay ? where_there_is_room(inputs[0], place) : to_place(inputs[0], place);
+  }
 
-  static auto parameters(auto& self) { return std::tie(self.place.kind, self.place.index); }
+  static auto parameters(auto& self) {
+    return std::tie(self.place.kind, self.place.index, self.may_stay);
+  }
 };
 
-}  // namespace
-
-NodePtr to_place(const NodePtr& input, Place place) {
+NodePtr at_place(const NodePtr& input, Place place, bool may_stay) {
   check_is_there(place);
   if (input->is_ready() && !place.is_host()) {
     const std::lock_guard lock(plan_mutex());
     if (has_copy_at(input, place)) return shared_copy(input, place);
   }
   const NodePtr made =
-      apply_operator(ToPlace::make(place.kind, place.index), input->signature(), {input});
+      apply_operator(ToPlace::make(place.kind, place.index, may_stay), input->signature(), {input});
   made->fields().place = place;
   return made;
+}
+
+}  // namespace
+
+NodePtr to_place(const NodePtr& input, Place place) {
+  return at_place(input, place, false);
+}
+
+NodePtr to_place_with_room(const NodePtr& input, Place place) {
+  return at_place(input, place, true);
 }
 
 void keep_device_copy(Node& source, const Value& there) {

@@ -69,6 +69,10 @@ class ScopedKept {
   bool former_;
 };
 
+/// As `x.to(place)`, of what other values there are worked on with: kept on the host where there is
+/// no room.
+NodePtr to_place_with_room(const NodePtr& input, Place place);
+
 /// A value of the host as one that is kept there for the default place.
 HR_API void keep_for_default_place(const NodePtr& node);
 
