@@ -6,6 +6,7 @@
 #include "headrace/exec/processors.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <thread>
 #include <utility>
@@ -42,7 +43,6 @@ void Team::round(std::span<const int64_t> rows, int64_t step, const Piece& piece
                     std::memory_order_release);
   }
   round_.store(number, std::memory_order_release);
-  round_.notify_all();
   work(0, number);
   // No interrupt before all is done: pieces refer to what the caller owns.
   int turn = 0;
@@ -91,10 +91,11 @@ void Team::help(int member) {
         pause_processor();
       } else {
         look_for_interrupt();
-        round_.wait(seen, std::memory_order_acquire);
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
       }
     }
     if (round == kOver) return;
+    look_for_interrupt();  // the thread of the call may be the one that helps
     seen = round;
     work(member, round);
   }
@@ -108,10 +109,7 @@ void with_team(const std::function<void(Team&)>& rounds) {
     if (member > 0) return team.help(member);
     struct End {
       std::atomic<uint32_t>& round;
-      ~End() {
-        round.store(kOver, std::memory_order_release);
-        round.notify_all();
-      }
+      ~End() { round.store(kOver, std::memory_order_release); }
     };
     const End end{team.round_};
     rounds(team);

@@ -44,7 +44,9 @@ def test_frames_of_a_device(word):
     )
     expected = _rows(getattr(hr.graph, word)(hr.graph.Graph(frame, weight="weight"), **WORDS[word]))
     graph = hr.graph.Graph(frame.to("sim"), weight="weight")
-    assert _rows(getattr(hr.graph, word)(graph, **WORDS[word])) == expected
+    moved = hr.graph.Graph(frame, weight="weight").to("sim")
+    for each in (graph, moved):
+        assert _rows(getattr(hr.graph, word)(each, **WORDS[word])) == expected
 
 
 def _rows(found):

@@ -35,7 +35,7 @@ auto pass_of_louvain(Work& work, const Rows& rows, const LouvainOptions& options
     const Rows& now = level(joined.size());
     const int64_t vertices = work.vertices(now);
     Groups of_level = work.alone(vertices);
-    if (work.move_vertices(now, resolution, {seed, kLouvainStop, kSlices}, of_level) == 0) break;
+    if (work.move_vertices(now, resolution, {seed, kLouvainStop}, of_level) == 0) break;
     const int64_t count = work.number_groups(of_level, vertices);
     Rows next = work.aggregate(now, of_level, count);
     const double after = work.modularity(next, options.resolution);

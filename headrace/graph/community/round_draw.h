@@ -10,7 +10,7 @@ inline constexpr int kSubRounds = 16;
 /// Slices of a first round of vertices that are all alone, each as large as those before it
 /// together: the first vertices to choose settle which groups there will be, and sixteenths of all
 /// that do not see each other leave too many.
-inline constexpr int kSlices = 8;
+inline constexpr int kSlices = 4;
 
 HR_INLINE uint64_t round_draw(RandomKey key, uint32_t v) {
   return philox_word(philox_block(key, v), 0);

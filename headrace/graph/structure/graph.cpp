@@ -402,7 +402,8 @@ Column Graph::edge_rows() const {
 }
 
 Graph Graph::to(Place place) const {
-  if (place == state_->place) return *this;
+  // With a simulated device graphs are on the host, as those of its frames.
+  if (place == state_->place || place.is_simulated()) return *this;
   const auto moved = [&](TypeId dtype, int64_t rows, const Buffer& buffer) {
     return buffer ? std::get<Tensor>(to_place(Value(Tensor(dtype, {rows}, buffer)), place)).buffer()
                   : Buffer();
