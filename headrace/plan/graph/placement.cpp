@@ -182,6 +182,14 @@ Value where_there_is_room(const Value& value, Place place, int64_t share = 1) {
   return made;
 }
 
+// What `work` makes on the host of more than `place` has room for: small results go there.
+std::vector<Value> made_beyond_room(const PlaceWork& work, std::span<const Value> inputs,
+                                    Place place) {
+  std::vector<Value> made = work(inputs);
+  for (Value& value : made) value = where_there_is_room(value, place, kShare);
+  return made;
+}
+
 std::vector<Value> run_simulated(std::string_view op, Place place, const std::vector<Value>& inputs,
                                  const PlaceWork& work) {
   synchronize(stream_of(place));
@@ -443,8 +451,7 @@ std::vector<Value> dispatch_or_slice(std::string_view op, const KernelLimits& li
     if (in_slices) {
       std::vector<Value> here;
       for (const Value& input : inputs) here.push_back(to_place(input, host));
-      std::vector<Value> made = in_slices(here);
-      for (Value& value : made) value = where_there_is_room(value, place, kShare);
+      std::vector<Value> made = made_beyond_room(in_slices, here, place);
       if (!made.empty()) return made;
     }
     if (state().strict) throw;
@@ -456,8 +463,7 @@ std::vector<Value> dispatch_or_slice(std::string_view op, const KernelLimits& li
 std::vector<Value> run_on_kept(std::string_view op, Place place, std::span<const Value> inputs,
                                const PlaceWork& work, const PlaceWork& in_slices) {
   if (in_slices) {
-    std::vector<Value> made = in_slices(inputs);
-    for (Value& value : made) value = where_there_is_room(value, place, kShare);
+    std::vector<Value> made = made_beyond_room(in_slices, inputs, place);
     if (!made.empty()) return made;
   }
   if (state().strict)
@@ -465,8 +471,7 @@ std::vector<Value> run_on_kept(std::string_view op, Place place, std::span<const
                                   "out of memory on the device, and strict() allows no fallback",
                                   {{"place", place.name()}}, "move the values first: x.to('cpu')");
   const auto begin = std::chrono::steady_clock::now();
-  std::vector<Value> made = work(inputs);
-  for (Value& value : made) value = where_there_is_room(value, place, kShare);
+  std::vector<Value> made = made_beyond_room(work, inputs, place);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   record_fallback({std::string(op), std::string(kNoRoom), took.count(), 0});
   return made;

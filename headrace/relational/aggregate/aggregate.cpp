@@ -164,10 +164,7 @@ class DeviceGroups {
         return {{strings}, dense_columns_on_device(plan, *packed, groups)};
       return restored(*packed, in_slots(plan, *packed));
     }
-    const GroupOrder order = keeps_order ? GroupOrder::kSorted : options_.order;
-    why = options_.in_chains && order != GroupOrder::kFirstSeen
-              ? why_no_chain_kernel(plan, *packed)
-              : why_no_partitioned_kernel(plan, *packed, order);
+    why = why_no_chains(plan, *packed, keeps_order ? GroupOrder::kSorted : options_.order);
     if (why.empty()) {
       Grouped grouped = partitioned_aggregate_on_device(plan, *packed, groups);
       if (groups > 0) return {{strings}, std::move(grouped.values)};
@@ -199,6 +196,14 @@ class DeviceGroups {
     return grouped;
   }
 
+  // Why no kernel folds each group in one chain, which the host would do or is asked for.
+  std::string why_no_chains(const AggregatePlan& plan, const NormalizedKeys& packed,
+                            GroupOrder order) const {
+    return options_.in_chains && order != GroupOrder::kFirstSeen
+               ? why_no_chain_kernel(plan, packed)
+               : why_no_partitioned_kernel(plan, packed, order);
+  }
+
   // Keys far apart, and groups in the order of their rows, by numbers of the keys. The host folds
   // some of them in slots and some as chains; nothing where it cannot be told which.
   std::optional<Grouped> by_codes(const AggregatePlan& plan, const NormalizedKeys& packed) const {
@@ -210,11 +215,7 @@ class DeviceGroups {
     const std::optional<NormalizedKeys> numbers =
         NormalizedKeys::of_device({coded.codes}, {.ordered = true, .drop_missing = true});
     if (!chains || groups == 0 || !numbers) return {};
-    if (*chains &&
-        !(options_.in_chains ? why_no_chain_kernel(plan, *numbers)
-                             : why_no_partitioned_kernel(plan, *numbers, GroupOrder::kSorted))
-             .empty())
-      return {};
+    if (*chains && !why_no_chains(plan, *numbers, GroupOrder::kSorted).empty()) return {};
     Grouped grouped;
     if (*chains)
       grouped = partitioned_aggregate_on_device(plan, *numbers, groups);

@@ -15,9 +15,9 @@
 #include "headrace/relational/aggregate/aggregate_strategies.h"
 #include "headrace/relational/aggregate/determined_keys.h"
 #include "headrace/relational/aggregate/merged_aggregates.h"
+#include "headrace/relational/order/rank.h"
 
 #include <algorithm>
-#include <numeric>
 #include <span>
 #include <utility>
 
@@ -38,18 +38,6 @@ struct Slice {
     return numbers ? gather(column, *numbers) : column.slice(begin, count);
   }
 };
-
-Column numbers_column(int64_t rows) {
-  Buffer made = Buffer::allocate_spillable(8 * rows);
-  if (rows > 0) {
-    auto* const out = made.mutable_as<int64_t>();
-    parallel_morsels(rows, {writes(made, 8)}, [&](Morsel morsel) {
-      std::iota(out + morsel.begin, out + morsel.end, morsel.begin);
-    });
-  }
-  made.seal();
-  return Column(TypeId::kInt64, rows, std::move(made));
-}
 
 /// One group-by. A slice is grouped by words: the normalized key, of folds in runs behind the
 /// number of the run.
@@ -136,7 +124,7 @@ class SlicedGroups {
 
   // The first row of each group is the last part.
   void add_first_rows() {
-    values_.push_back(numbers_column(rows_));
+    values_.push_back(row_numbers(rows_));
     AggregateRequest& request = parts_.emplace_back();
     request.aggregate = Aggregate::kMin;
     request.column = static_cast<int64_t>(values_.size()) - 1;
