@@ -8,7 +8,6 @@
 #include "headrace/algo/select/gather.h"
 #include "headrace/algo/sort/sort.h"
 #include "headrace/base/checked.h"
-#include "headrace/data/access_pattern.h"
 #include "headrace/exec/workers.h"
 #include "headrace/plan/graph/node_fields.h"
 #include "headrace/plan/graph/slices.h"
